@@ -3,9 +3,9 @@
 FROM debian:12-slim
 WORKDIR /evo-tune
 COPY . .
-# Everything that quickstart installs, fetches and builds; what is left is the search.
+# Installs, fetches and builds everything, so that a container only has to search.
 RUN ./quickstart.sh --help >/dev/null && rm -rf /var/lib/apt/lists/*
-# For the driver of the host, where the container gets a GPU.
+# Makes the host's driver available, if the container gets a GPU.
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ENV PATH=/evo-tune/build/release/bin:$PATH
 ENTRYPOINT ["./quickstart.sh"]

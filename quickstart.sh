@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh clone to a .cubin: installs what is missing, builds the programs, runs evo-tune with
-# its defaults, exports the winner.
+# Installs missing packages, builds the programs, runs evo-tune, and exports the winner as a .cubin.
 # Usage: ./quickstart.sh [options of evo-tune]
 set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# Options that change the steps of this script. The last one holds, as in evo-tune.
+# Options of evo-tune that also matter to this script; the last of repeated options counts.
 db="evo.db"
 generations=(--generations 20)
 previous=""

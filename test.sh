@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test this machine can run.
+# Installs missing packages, builds, and runs every test that can run on this machine.
 # Usage: ./test.sh [options of ctest]
 set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# For tests with programs of a problem, and of the Python package.
+# Packages for tests of the Python package, and of problems with programs.
 install_packages python3 python3-dev python3-numpy python3-pip
-# For the test that opens reports; without them it is skipped.
+# Packages for the test that opens reports; without them, the test is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
-# For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs
-# read the pages.
+# Packages for tests of completion and of manual pages; without them, fewer tests run.
 (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
-# All sources of a target together (cmake/Unity.cmake), unless EVO_UNITY says otherwise.
+# Compiles all sources of a target together (cmake/Unity.cmake), unless EVO_UNITY is set.
 export EVO_UNITY="${EVO_UNITY-all}"
-# For the tests on a cluster of this machine; without these they are skipped.
+# Packages for tests on a cluster of this machine; without them, the tests are skipped.
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"

@@ -5,7 +5,7 @@
 
 - A line has at most 100 columns, but for tables, code and links.
 - No sentence begins with a word of STARTS, unless it is a question: sentences have a subject.
-  Headings are no sentences. Strings of C++, which are messages, are held to it as well.
+  Headings are no sentences. The rule also holds for strings of C++, which are messages.
 
 --prose also writes the prose of each Markdown file to FOLDER, line by line, with code left blank,
 for linters that know no Markdown. Exit code: 1 if a rule is broken.
@@ -27,7 +27,7 @@ CPP = {".cpp", ".hpp", ".cu", ".cuh", ".h", ".def"}
 
 
 def markdown(text):
-    """The lines of a Markdown file with its code left blank."""
+    """Yields the lines of a Markdown file with its code left blank."""
     fence = False
     for line in text.splitlines():
         if re.match(r"\s*```", line):

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Installs missing Debian packages, and configures and builds a preset. quickstart.sh and test.sh
-# source this file; `setup_and_build PRESET` builds the programs into build/PRESET/bin.
+# Installs missing Debian packages, and configures and builds a preset.
+# quickstart.sh and test.sh source this file.
+# `setup_and_build PRESET` builds the programs into build/PRESET/bin.
 
 packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
-# PyPI's packages with NVRTC and headers, which need no GPU and no driver. A driver cannot load
-# machine code of a newer major version of CUDA. For drivers of CUDA 12, version 12.6 is used, or
-# 12.9 for Blackwell. (ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products
-# are in flight; ptxas of 12.6 and 13.0 does not.)
+# PyPI's packages with NVRTC and headers, which need no GPU and no driver.
+# A driver cannot load machine code of a newer major version of CUDA.
+# Drivers of CUDA 12 get version 12.6, or 12.9 for Blackwell GPUs.
+# ptxas of 12.8 and 12.9, unlike 12.6 and 13.0, crashes on fence.proxy.async during wgmma products.
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
@@ -42,8 +43,7 @@ cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
 
-# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc that suits the driver, or nothing if
-# there is none.
+# Prints the folder of a CUDA Toolkit that has NVRTC and suits the driver, or nothing.
 find_toolkit() {
   local root driver toolkit
   driver="$(cuda_of_driver)"
@@ -95,7 +95,7 @@ fetch_toolkit() {
   echo "$root"
 }
 
-# setup_and_build PRESET [options of CMake]
+# Usage: setup_and_build PRESET [options of CMake]
 setup_and_build() {
   local preset="$1" toolkit
   shift

@@ -1,6 +1,6 @@
-// Writes reports of undefined behaviour to the same place as those of the address sanitizer. The
+// Writes reports of undefined behaviour to the same folder as those of the address sanitizer. The
 // runtimes of g++ do not share `log_path`; without this file, the report of a program that a test
-// starts might be lost. The file is linked into every program of a sanitizer build.
+// starts might be lost. This file is linked into every program of a sanitizer build.
 #include <sanitizer/common_interface_defs.h>
 
 #include <string>
@@ -11,7 +11,7 @@ extern "C" {
 void __ubsan_get_current_report_data(const char** kind, const char** message, const char** file,
                                      unsigned* line, unsigned* column, char** address);
 
-// Called before a report is printed.
+// The runtime calls this before it prints a report.
 void __ubsan_on_report() {
   const char* kind = nullptr;
   const char* message = nullptr;

@@ -96,7 +96,7 @@ class Stream {
   CUstream stream_ = nullptr;
 };
 
-/// A loaded cubin, for programs that do not use the loader.
+/// A cubin on the GPU, for programs that launch it without evo_tune::Bundle.
 class Module {
  public:
   explicit Module(const std::string& file) {
@@ -105,7 +105,7 @@ class Module {
   ~Module() { (void)DRIVER(cuModuleUnload)(module_); }
   Module(Module&&) = delete;
 
-  /// Returns a kernel of the module. Opts in to `shared_bytes` above 48 KiB.
+  /// Returns a kernel, which may use `shared_bytes` of dynamic shared memory, also above 48 KiB.
   [[nodiscard]] CUfunction function(const std::string& entry, unsigned shared_bytes) const {
     CUfunction function = nullptr;
     CALL(cuModuleGetFunction, &function, module_, entry.c_str());

@@ -65,7 +65,7 @@ std::vector<double> attention_row(const double* query, const double* keys, const
   return row;
 }
 
-/// Returns the first row, the last row, and some rows between whose numbers are no powers of two.
+/// Returns the numbers of the first row, the last row and four rows between them.
 std::set<std::size_t> sampled_rows(std::size_t length) {
   std::set<std::size_t> rows = {0, length - 1};
   for (const double share : {0.13, 0.37, 0.61, 0.89}) {
@@ -78,7 +78,7 @@ std::set<std::size_t> sampled_rows(std::size_t length) {
 
 void draw_attention_input(const std::string& name, Bytes& bytes, std::mt19937& random) {
   if (name == "q" || name == "k" || name == "v") {
-    // All signs and mantissas, magnitudes from 1/8 to 15/4.
+    // Draws e4m3 with all signs and mantissas, and magnitudes from 1/8 to 15/4.
     std::uniform_int_distribution<unsigned> exponent(4, 8);
     for (unsigned char& byte : bytes) {
       byte = static_cast<unsigned char>((random() & 0x87) | exponent(random) << 3);
@@ -108,7 +108,7 @@ CheckReport check_sdpa_fp8(const std::map<std::string, double>& sizes,
   const std::vector<double> k_scale = floats_of(inputs.at("k_scale"));
   const std::vector<double> v_scale = floats_of(inputs.at("v_scale"));
   const double softmax_scale = 1 / std::sqrt(static_cast<double>(depth));
-  // Descales per head, or one for all.
+  // `scales` holds one factor for each head, or one for all heads.
   const auto scale_of = [](const std::vector<double>& scales, std::size_t head) {
     return scales.size() == 1 ? scales[0] : scales.at(head);
   };

@@ -18,9 +18,9 @@ struct CheckReport {
 void draw_attention_input(const std::string& name, std::vector<unsigned char>& bytes,
                           std::mt19937& random);
 
-/// O = softmax((q_scale Q)(k_scale K)ᵀ / sqrt(D))(v_scale V) in double precision, causal and with
-/// grouped heads where the sizes say so, for every head's first and last row and some between.
-/// `sizes`: by variable. `inputs`: by name. `output`: the bytes of `o`.
+/// Compares `output`, the bytes of `o`, with O = softmax((q_scale Q)(k_scale K)ᵀ / sqrt(D))(v_scale
+/// V) in double precision, in the first, the last and four more rows of every head. `sizes` gives
+/// the values of the shape variables by name, `inputs` the bytes of the inputs by name.
 [[nodiscard]] CheckReport check_sdpa_fp8(
     const std::map<std::string, double>& sizes,
     const std::map<std::string, std::vector<unsigned char>>& inputs,

@@ -3,13 +3,13 @@
 //
 //   use_bundle DIR [--bursts N] [--allow VARIABLE …] [SIZES …]
 //
-//   SIZES     such as 2,8,8,300,300,64,0,0,0, by the bundle's variables; default: all shapes that
-//             it was tuned for
-//   --bursts  how often 200 launches are measured, 101 by default
-//   --allow   a shape variable whose sizes need not be like those that were checked
+//   SIZES     values of the bundle's shape variables, such as 2,8,8,300,300,64,0,0,0; default: all
+//             shapes for which the bundle was tuned
+//   --bursts  number of bursts of 200 launches whose time is measured; default: 101
+//   --allow   a shape variable whose value need not be one that the checks of the kernels cover
 //
-// Exit codes: 0 all ran (and are right, for a problem this program can check), 1 something is
-// wrong, 2 bad usage or files, 3 no GPU that can run it.
+// Exit codes: 0 all launches succeeded (and all results of sdpa_fp8 are right), 1 a result is
+// wrong, 2 bad usage or files, 3 no GPU that can run the bundle.
 
 #include <algorithm>
 #include <array>
@@ -82,11 +82,11 @@ class Case {
     }
   }
 
-  /// In the order of Bundle::buffers().
+  /// The device addresses in the order of Bundle::buffers().
   [[nodiscard]] void* const* addresses() const { return addresses_.data(); }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  /// "right", "WRONG" or "not compared", with the errors.
+  /// Returns "right", "WRONG" or "not compared", with the errors of the results.
   [[nodiscard]] std::string judged() const {
     if (!is_attention()) return "not compared";
     const auto& names = opened_->bundle.buffers();
@@ -117,7 +117,7 @@ class Case {
   std::vector<void*> addresses_;
 };
 
-/// Runs all shapes on a stream of its own. True if no result is wrong.
+/// Launches all shapes on a new stream. Returns true if no result is wrong.
 bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>& shapes) {
   const Context context;
   const Stream stream;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Attention by a bundle of the problem sdpa_fp8 against PyTorch's scaled_dot_product_attention.
+"""Compares attention by a bundle of sdpa_fp8 with PyTorch's scaled_dot_product_attention.
 
     use_bundle.py DIR [--shape 2,8,8,300,300,64,0,0,0 ...] [--allow VARIABLE ...] [--rounds N]
 
 For each shape (by the bundle's variables B, H, HKV, LQ, LKV, D, CAUSAL, PER_HEAD, LSE; all tuned
 shapes by default) the operator runs eagerly, under torch.compile and in a CUDA graph. Each result
 is compared with scaled_dot_product_attention in double precision on the dequantised inputs by
-relative L2; the three must agree bit for bit. Times are medians over rounds of 100 calls between
-two events: calls from Python with all that they cost on the CPU, and a graph of 100 calls.
+relative L2; the three results must be equal bit for bit. Times are medians over rounds of 100 calls
+between two events: once 100 calls from Python, which include CPU time, once a graph of 100 calls.
 
 Needs PyTorch >= 2.4 with CUDA and the package evo-tune. Exit codes: 0 right, 1 wrong, 2 bad usage
 or files, 3 a package or a GPU is missing.

@@ -5,7 +5,7 @@
 
 namespace ptx {
 
-/// Uses the builtin rather than inline PTX, so that the compiler can fold constant offsets.
+/// Returns a 32-bit shared address by a builtin, which lets the compiler fold constant offsets.
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
   return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }
@@ -21,13 +21,13 @@ __device__ __forceinline__ void copy_async(void* shared, const void* source, boo
   copy_async(shared_address(shared), source, valid);
 }
 
-/// Closes the group of this thread's copies so far, which may be empty.
+/// Makes a group of the copies that this thread has started since its last group, or an empty one.
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/// Waits until all but the latest `kPending` groups of this thread are complete. Other threads see
-/// the data only after a barrier.
+/// Waits until this thread's groups of copies, except the latest `kPending`, are complete. Other
+/// threads see the copied data only after a barrier.
 template <int kPending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");

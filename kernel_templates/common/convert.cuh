@@ -6,7 +6,7 @@
 
 namespace ptx {
 
-/// {lo, hi} rounded to nearest even.
+/// Returns lo and hi as a pair of f16, rounded to nearest even.
 __device__ __forceinline__ u32 f16x2_from_f32(float lo, float hi) {
   u32 pair;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(hi), "f"(lo));
@@ -19,14 +19,14 @@ __device__ __forceinline__ float f32_from_f16(u16 half) {
   return value;
 }
 
-/// 1 / x within 1 ulp; x normal. (A division also handles the rest, in a hundred instructions.)
+/// Returns 1 / x within 1 ulp, for normal x. (A division, for any x, takes a hundred instructions.)
 __device__ __forceinline__ float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-/// Two e4m3 bytes to two f16, exact; 0x7F and 0xFF are NaN.
+/// Converts two bytes of e4m3 to two f16, exactly; 0x7F and 0xFF become NaN.
 __device__ __forceinline__ u32 f16x2_from_e4m3x2(u16 bytes) {
 #if __CUDA_ARCH__ >= 890
   u32 pair;
@@ -59,7 +59,7 @@ __device__ __forceinline__ float high_half(u32 pair) {
 /// Converts the four e4m3 bytes of a word to two f16 pairs.
 __device__ __forceinline__ HalfChunk f16x4_from_e4m3x4(u32 bytes) {
 #if __CUDA_ARCH__ >= 890
-  // A single statement, so that the compiler sees that the upper half of a register can be read in
+  // A single asm statement shows the compiler that it can read the upper half of a register in
   // place.
   HalfChunk halves;
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "

@@ -3,12 +3,12 @@
 
 #include "common/types.cuh"
 
-/// Full f32 accuracy (2 ulp), including subnormal results; the code of exp2f.
+/// 2^x with full f32 accuracy (2 ulp), including subnormal results.
 __device__ __forceinline__ float exp2_full(float x) { return exp2f(x); }
 
 namespace ptx {
 
-/// One MUFU instruction; relative error about 2^-22, subnormal results become 0.
+/// 2^x by one MUFU instruction; relative error about 2^-22, subnormal results become 0.
 __device__ __forceinline__ float exp2_mufu(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -24,13 +24,13 @@ __device__ __forceinline__ float log2_mufu(float x) {
 
 }  // namespace ptx
 
-/// For x <= 0, uses only the FMA and integer units: 2^x = 2^round(x) * p(x - round(x)). The
+/// 2^x for x <= 0, by the FMA and integer units only: 2^x = 2^round(x) * p(x - round(x)). The
 /// relative error is 2e-7 down to x = -126; below, including -inf, the result is 2^-126.
 ///
-/// Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits of the sum (Cody and
+/// Adding 1.5 * 2^23 to x rounds x to an integer, which is in the low bits of the sum (Cody and
 /// Waite). p is the polynomial for 2^f on [-1/2, 1/2] with the least relative error, 9.2e-8, among
-/// those with p(0) = 1. 2^0 must be exactly 1; otherwise a running sum that is rescaled by it a
-/// thousand times would drift by 1e-4.
+/// those with p(0) = 1. exp2_poly5(0) must be exactly 1; otherwise a running sum that is multiplied
+/// by it a thousand times would drift by 1e-4.
 __device__ __forceinline__ float exp2_poly5(float x) {
   const float kRound = 12582912.0f;
   const float clamped = fmaxf(x, -126.0f);
@@ -45,8 +45,8 @@ __device__ __forceinline__ float exp2_poly5(float x) {
   return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
 }
 
-/// The same with a polynomial of degree 2 or 3 (minimax, Remez): relative error 1.7e-3 or 7.5e-5.
-/// For x <= 126.
+/// 2^x for x <= 126, like exp2_poly5() but with a polynomial of degree 2 or 3 (minimax, Remez):
+/// relative error 1.7e-3 or 7.5e-5.
 template <int kDegree>
 __device__ __forceinline__ float exp2_poly(float x) {
   static_assert(kDegree == 2 || kDegree == 3, "coefficients are given for degrees 2 and 3");

@@ -5,7 +5,7 @@
 
 namespace ptx {
 
-/// Called by one thread, before a barrier of the CTA.
+/// Initialises an mbarrier; one thread calls this before a barrier of the CTA.
 __device__ __forceinline__ void mbarrier_init(u32 barrier, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
@@ -15,13 +15,14 @@ __device__ __forceinline__ void mbarrier_arrive(u32 barrier) {
                : "memory");
 }
 
-/// One of the `count` arrivals. The hardware arrives for the thread when all cp.async that the
-/// thread has issued so far are complete.
+/// Makes one of the `count` arrivals: the hardware arrives for this thread when all cp.async that
+/// the thread has issued so far are complete.
 __device__ __forceinline__ void mbarrier_arrive_after_copies(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/// True if the phase of that parity is complete; its writes are then visible.
+/// Returns true if the phase of this parity is complete; the writes before its arrivals are
+/// visible.
 __device__ __forceinline__ bool mbarrier_completed(u32 barrier, int parity) {
   u32 done;
 #if __CUDA_ARCH__ >= 900

@@ -62,7 +62,7 @@ __device__ __forceinline__ Pair load_shared_pair(u32 shared) {
   return p;
 }
 
-/// Reads memory that nothing writes while the kernel runs.
+/// Reads global memory that nothing writes while the kernel runs.
 __device__ __forceinline__ Chunk load_constant(const void* global) {
   Chunk c;
   asm("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"

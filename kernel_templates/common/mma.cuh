@@ -30,8 +30,8 @@ __device__ __forceinline__ void mma_f16(float (&sum)[4], const Fragment& a, u32 
 }
 
 #if __CUDA_ARCH__ >= 890
-/// sum += a x b, e4m3 operands, m16n8k32. On sm_89 one QMMA, whose accumulator keeps 13 bits of
-/// mantissa; on sm_90 ptxas unpacks it to two f16 HMMA.
+/// sum += a x b, e4m3 operands, m16n8k32. On sm_89 this is one QMMA, whose accumulator keeps 13
+/// bits of mantissa; on sm_90, ptxas replaces it by two HMMA of f16.
 __device__ __forceinline__ void mma_e4m3(float (&sum)[4], const Fragment& a, u32 b0, u32 b1) {
   float d[4];
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
@@ -43,7 +43,7 @@ __device__ __forceinline__ void mma_e4m3(float (&sum)[4], const Fragment& a, u32
   for (int i = 0; i < 4; ++i) sum[i] = d[i];
 }
 
-/// {a, b, c, d} as e4m3 bytes, a the lowest; rounded to nearest even, saturated at 448.
+/// Returns {a, b, c, d} as bytes of e4m3, a the lowest; rounded to nearest even, saturated at 448.
 __device__ __forceinline__ u32 e4m3x4_from_f32(float a, float b, float c, float d) {
   u16 low;
   u16 high;
@@ -53,7 +53,7 @@ __device__ __forceinline__ u32 e4m3x4_from_f32(float a, float b, float c, float 
 }
 #endif
 
-/// Four 8 x 8 matrices of b16, transposed. Lanes 8j … 8j+7 give the addresses of the rows of
+/// Loads four 8 x 8 matrices of b16, transposed. Lanes 8j … 8j+7 give the addresses of the rows of
 /// matrix j; register j of lane 4 g + t is then {row 2t, column g} and {row 2t+1, column g}.
 __device__ __forceinline__ Fragment load_transposed(u32 shared) {
   Fragment f;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void store_matrices(u32 shared, const Fragment& f) {
 }
 #endif
 
-/// Selects bytes of {low, high} (0 to 3 and 4 to 7) by the nibbles of `selector`, lowest first.
+/// Selects bytes of `low` (0 to 3) and `high` (4 to 7) by the nibbles of `selector`, lowest first.
 __device__ __forceinline__ u32 permute_bytes(u32 low, u32 high, u32 selector) {
   u32 word;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "r"(selector));

@@ -16,13 +16,13 @@ __device__ __forceinline__ void named_sync(int id, int threads) {
 }
 
 /// Arrives at a named barrier without waiting; earlier accesses of this thread are ordered before
-/// it.
+/// the barrier.
 __device__ __forceinline__ void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Programmatic dependent launch (sm_90): the next kernel in the stream may start. It still waits
-/// for the end of this one before it reads memory.
+/// Lets the next kernel in the stream start (programmatic dependent launch, sm_90). The next kernel
+/// still waits for the end of this kernel before it reads memory.
 __device__ __forceinline__ void allow_next_kernel() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
@@ -37,14 +37,14 @@ __device__ __forceinline__ float shuffle_xor(float value, int mask) {
   return other;
 }
 
-/// `value` of lane 0 in every lane; the compiler knows that it is uniform over the warp.
+/// Returns lane 0's `value`; the compiler knows that the result is uniform over the warp.
 __device__ __forceinline__ int uniform(int value) {
   int result;
   asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(result) : "r"(value));
   return result;
 }
 
-/// True in every lane if `predicate` is true in any lane.
+/// Returns true in every lane if `predicate` is true in any lane.
 __device__ __forceinline__ bool any_lane(bool predicate) {
   u32 result;
   asm volatile(
@@ -55,7 +55,7 @@ __device__ __forceinline__ bool any_lane(bool predicate) {
   return result != 0;
 }
 
-/// Relaxed, device scope; returns the old value.
+/// A relaxed addition of device scope; returns the old value.
 __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   u32 old;
   asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
@@ -65,8 +65,8 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   return old;
 }
 
-/// Acquire and release, device scope: orders this thread's earlier atomics before it, and those of
-/// the threads whose increments it sees.
+/// An atomic addition of device scope with acquire and release. A thread that reads the sum also
+/// sees the atomics that this thread has performed or seen before.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

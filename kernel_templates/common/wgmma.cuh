@@ -1,9 +1,9 @@
 // wgmma (sm_90a): asynchronous products of a warpgroup of four warps. B and optionally A are read
 // directly from shared memory.
 //
-// Warp w of the group has rows 16 w … 16 w + 15 of the 64, its fragments laid out as those of
-// mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): per n-tile of 8
-// columns an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
+// Warp w of the warpgroup has rows 16 w … 16 w + 15 of a product's 64 rows. Fragments have the
+// layout of mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): for each
+// n-tile of 8 columns, an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
 //
 // From start_products() to the corresponding wait_products(), the registers of accumulators and
 // operands must not be touched.
@@ -18,18 +18,19 @@ namespace ptx {
 /// % 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
 enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
-/// The matrix descriptor of a tile, in two words. The lower word: the address and, if columns are
-/// contiguous, the distance of panels of 64 f16 columns, both in units of 16 bytes; adding to it
-/// moves both.
+/// The lower word of a tile's matrix descriptor: the address and, if columns are contiguous, the
+/// distance between panels of 64 f16 columns, both in units of 16 bytes. Adding 1 to this word
+/// moves the start of the tile by 16 bytes.
 __device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
   return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
 }
-/// The upper word: the distance in bytes of groups of eight rows, and their swizzle.
+/// The upper word of the descriptor: the distance of groups of eight rows in bytes, and the
+/// swizzle.
 __device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
   return stride >> 4 | static_cast<u32>(swizzle) << 30;
 }
 
-/// Required before the first product after its registers were written.
+/// Required before a product whose registers other instructions have written.
 __device__ __forceinline__ void start_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -39,7 +40,7 @@ __device__ __forceinline__ void commit_products() {
 }
 
 /// Changes the number of registers of the warpgroup to `kCount` per thread, a multiple of 8 from 24
-/// to 240. Taking more waits until others have released theirs.
+/// to 240. A warpgroup that takes more registers waits until others have released theirs.
 template <int kCount, bool kMore>
 __device__ __forceinline__ void set_registers() {
   if constexpr (kMore) {
@@ -49,12 +50,12 @@ __device__ __forceinline__ void set_registers() {
   }
 }
 
-/// Makes this thread's writes to shared memory visible to wgmma, after a barrier.
+/// Makes this thread's earlier writes to shared memory visible to wgmma after the next barrier.
 __device__ __forceinline__ void fence_for_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// A point across which the compiler moves no use of these values.
+/// Keeps the compiler from moving a use of these values across this call.
 __device__ __forceinline__ void keep_here(float (&value)[4]) {
   asm volatile("" : "+f"(value[0]), "+f"(value[1]), "+f"(value[2]), "+f"(value[3])::"memory");
 }
@@ -64,15 +65,15 @@ __device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
   for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
-/// Waits until all but the latest `kPending` groups are complete, and makes later code depend on
-/// it.
+/// Waits until all groups of products, except the latest `kPending`, are complete. The compiler
+/// keeps later uses of `sum` after the wait.
 template <int kPending, int kTiles>
 __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
   keep_here(sum);
 }
 
-// The operands of an accumulator of 8 n columns, n = 4, 8, 16 or 32, and their names.
+// The asm operands of an accumulator of 8 n columns, n = 4, 8, 16 or 32, and their asm names.
 #define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
 #define WGMMA_LAST(s) "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
 #define WGMMA_4(s, n) \
@@ -93,8 +94,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// A product with both operands in shared memory. A, B, LAYOUT: names of the words of their
-/// descriptors; ACCUMULATE: name of the flag that adds to the sum.
+/// A product with both operands in shared memory. A, B, LAYOUT: asm names (such as %16) of the
+/// words of their descriptors; ACCUMULATE: asm name of the flag that makes wgmma add to the sum.
 #define WGMMA_E4M3(TILES, COLUMNS, A, B, LAYOUT, ACCUMULATE)                                   \
   asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " ACCUMULATE ", 0; "             \
                "mov.b64 a, {" A ", " LAYOUT "}; mov.b64 b, {" B ", " LAYOUT "}; "               \
@@ -104,8 +105,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
                : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)                         \
                : "memory")
 
-/// A product with A in registers. TYPE: kind and types; FLAGS: its last operands; A, B: the names
-/// of the words of A, and of B's descriptor.
+/// A product with A in registers. TYPE: k and types of wgmma; FLAGS: its last operands; A, B: asm
+/// names of the words of A, and of B's descriptor.
 #define WGMMA_A_IN_REGISTERS(TILES, COLUMNS, TYPE, FLAGS, A, B)                                  \
   asm volatile("{ .reg .b64 b; mov.b64 b, {" B "}; "                                            \
                "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \
@@ -115,7 +116,7 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
                  "n"(kLayout)                                                                   \
                : "memory")
 
-/// The same with eight more columns, LAST.
+/// Like WGMMA_A_IN_REGISTERS, with eight more columns, whose asm names are LAST.
 #define WGMMA_WITH_LAST(TILES, COLUMNS, TYPE, FLAGS, LAST, A, B)                                 \
   asm volatile("{ .reg .b64 b; mov.b64 b, {" B "}; "                                            \
                "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \
@@ -125,8 +126,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
                  "n"(kLayout)                                                                   \
                : "memory")
 
-/// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3; both in shared memory, with
-/// rows along k and the same layout.
+/// sum = a b, or sum += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3; both are in shared
+/// memory, with rows along k and the same layout.
 template <u32 kLayout, bool kAccumulate, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u32 b) {
   if constexpr (kTiles == 4) {
@@ -155,7 +156,7 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fra
   }
 }
 
-/// The same with eight more columns, which are added to `last`.
+/// Like multiply_e4m3() without `last`, with eight more columns of b, which are added to `last`.
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], float (&last)[4],
                                               const Fragment& a, u32 b) {
@@ -183,7 +184,7 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Frag
   }
 }
 
-/// The same with 72 columns; the last eight are added to `last`.
+/// Like multiply_f16() without `last`, with 72 columns of b, of which eight are added to `last`.
 template <u32 kLayout>
 __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4],
                                              const Fragment& a, u32 b) {

@@ -26,7 +26,7 @@ struct Accumulator {
   mode(f.value[0]), mode(f.value[1]), mode(f.value[2]), mode(f.value[3]), mode(f.value[4]), \
       mode(f.value[5]), mode(f.value[6]), mode(f.value[7])
 
-/// A: 16 x 16, row-major.
+/// Loads operand A: 16 x 16, row-major.
 __device__ __forceinline__ Operand load_a(const void* shared, int stride) {
   Operand f;
   asm volatile(
@@ -37,7 +37,7 @@ __device__ __forceinline__ Operand load_a(const void* shared, int stride) {
   return f;
 }
 
-/// B: k x n = 16 x 16, row-major.
+/// Loads operand B: k x n = 16 x 16, row-major.
 __device__ __forceinline__ Operand load_b_rows(const void* shared, int stride) {
   Operand f;
   asm volatile(
@@ -48,7 +48,7 @@ __device__ __forceinline__ Operand load_b_rows(const void* shared, int stride) {
   return f;
 }
 
-/// B: k x n = 16 x 16, column-major: n rows of k elements in memory.
+/// Loads operand B: k x n = 16 x 16, column-major: n rows of k elements in memory.
 __device__ __forceinline__ Operand load_b_columns(const void* shared, int stride) {
   Operand f;
   asm volatile(
@@ -70,7 +70,7 @@ __device__ __forceinline__ Accumulator load_accumulator(const float* shared, int
 }
 
 /// An accumulator whose element (i, j) is column[i]: a column-major load with stride 0. Each lane
-/// gets the factors of its rows, in any layout.
+/// gets the factors of its rows, whichever these are.
 __device__ __forceinline__ Accumulator broadcast_column(const float* column) {
   Accumulator f;
   asm volatile(

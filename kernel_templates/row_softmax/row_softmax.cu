@@ -12,7 +12,7 @@
 
 #if !defined(THREADS_PER_ROW) || !defined(ROWS_PER_CTA) || !defined(VECTOR) || !defined(METHOD) || \
     !defined(CACHE_VECTORS) || !defined(FAST_EXP) || !defined(UNROLL)
-#error a macro of the template is not defined: see docs/kernels.md for the list
+#error a macro of the template is not defined: see search_spaces/row_softmax_l4.json for the list
 #endif
 #if THREADS_PER_ROW * ROWS_PER_CTA < 32 || THREADS_PER_ROW * ROWS_PER_CTA > 1024
 #error a CTA has 32 to 1024 threads
@@ -28,7 +28,7 @@ constexpr int kUnroll = UNROLL;
 constexpr int kCache = CACHE_VECTORS > 0 ? CACHE_VECTORS : 1;
 constexpr int kRowWarps = THREADS_PER_ROW > kWarp ? THREADS_PER_ROW / kWarp : 1;
 constexpr float kLog2E = 1.4426950408889634f;
-/// The maximum of an empty set: finite, so that the difference of two of them is 0 and not NaN.
+/// The maximum of an empty set: finite, so that kNoMaximum - kNoMaximum is 0 and not NaN.
 constexpr float kNoMaximum = -3.0e38f;
 
 template <int kWidth>
@@ -65,8 +65,8 @@ __device__ __forceinline__ Partial shuffled(const Partial& a, int mask) {
 }
 __device__ __forceinline__ float shuffled(float a, int mask) { return ptx::shuffle_xor(a, mask); }
 
-/// Reduces over the threads of a row; each of them gets the result. All threads of the CTA must
-/// call it. `scratch`: one entry per warp.
+/// Reduces `value` over the threads of a row; each thread of the row gets the result. All threads
+/// of the CTA must call reduce_row(). `scratch`: one entry per warp.
 template <typename T>
 __device__ __forceinline__ T reduce_row(T value, T* scratch) {
 #pragma unroll
@@ -86,7 +86,7 @@ __device__ __forceinline__ T reduce_row(T value, T* scratch) {
   return value;
 }
 
-/// The largest of a row's elements from vector `first` on, in this thread's share.
+/// The largest element of this thread's vectors of a row, from vector `first` on.
 template <int kWidth>
 __device__ __forceinline__ float largest_from(const Vector<kWidth>* x, int first, int vectors,
                                               float so_far) {
@@ -148,7 +148,7 @@ __device__ __forceinline__ void write_from(const Vector<kWidth>* x, Vector<kWidt
   for (int i = first; i < vectors; i += THREADS_PER_ROW) y[i] = normalised(x[i], row);
 }
 
-/// One row. `vectors` is 0 for a row that does not exist, whose threads still take part in
+/// Computes one row. `vectors` is 0 for a row that does not exist, whose threads still take part in
 /// barriers.
 template <int kWidth>
 __device__ __forceinline__ void softmax_row(const float* in, float* out, int lane, int vectors) {

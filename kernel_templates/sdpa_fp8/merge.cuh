@@ -1,14 +1,14 @@
-// Merges the sums of the warps to rows of O. Shares of the keys are merged within a CTA through
-// shared memory, and between CTAs through global memory, always in the same order, so that a second
-// run gives the same bits.
+// Merges the results of warps and CTAs that processed different keys of the same queries: within a
+// CTA through shared memory, between CTAs through global memory, always in the same order, so that
+// a second run gives the same bits.
 //
-// An accumulated O is stored as its fragments: 256 floats for each block of 16 rows and chunk of 16
-// columns. Lane L owns 4 L … (row g) and 128 + 4 L … (row g + 8), which are its columns 16 chunk +
-// 4 t … + 3. Reader and writer are the same lane of different warps, so there are no bank
-// conflicts.
+// The accumulators of O are stored as fragments: 256 floats for each block of 16 rows and chunk of
+// 16 columns. Lane L owns four floats from 4 L on (row g) and four from 128 + 4 L on (row g + 8):
+// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of lane L,
+// so there are no bank conflicts.
 //
-// Include it after the template's configuration, which defines kShares and kShareChunks, kExchange,
-// kStats and kBroadcast, and sync_consumers().
+// Include this file after the template's configuration, which defines kShares and kShareChunks,
+// kExchange, kStats and kBroadcast, and sync_consumers().
 #pragma once
 
 #include "common/convert.cuh"
@@ -24,7 +24,7 @@ struct RowStats {
   float sum;
 };
 
-/// The columns of chunk `chunk` of one row: even and odd n-tile interleaved.
+/// This lane's columns of chunk `chunk` of one row, with even and odd n-tile interleaved.
 __device__ __forceinline__ Float4 columns_of(const Accumulated& state, int block, int chunk,
                                              int half) {
   const float(&even)[4] = state.output[block][2 * chunk];
@@ -42,7 +42,7 @@ __device__ __forceinline__ void set_columns(Accumulated& state, int block, int c
   odd[2 * half + 1] = columns.value[3];
 }
 
-/// The factor for each of `kParts` sums of a row, and the row's statistics over all of them.
+/// The factor for each of `kParts` sums of a row, and the row's statistics over all parts.
 template <int kParts>
 struct Weights {
   float factor[kParts];
@@ -60,7 +60,7 @@ struct Weights {
   }
 };
 
-/// Sums over the quad. After the last tile, every lane has the complete sums of its rows.
+/// Adds the row sums of the lanes of a quad, so that every lane has the complete sums of its rows.
 __device__ __forceinline__ void finish_sums(Accumulated& state) {
   if constexpr (!kSumByMma) {  // otherwise a row of accumulators is complete
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ __forceinline__ void finish_sums(Accumulated& state) {
   }
 }
 
-/// True for the chunks of columns that this warp finishes; uniform over the warp.
+/// True if this warp merges and writes the columns of `chunk`; uniform over the warp.
 __device__ __forceinline__ bool owns(const Role& role, int chunk) {
   return kShares == 1 || chunk / kShareChunks == role.share;
 }
@@ -112,8 +112,8 @@ __device__ __forceinline__ void publish_shares(const Accumulated& state, u32 sha
   }
 }
 
-/// Merges the shares of the keys. Afterwards, the statistics and the columns that the warp owns
-/// cover all keys of the CTA.
+/// Merges the results of warps with different keys. After merge_shares(), the statistics and the
+/// columns that the warp owns cover all keys of the CTA.
 __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, const Role& role,
                                              float scale) {
   sync_consumers();  // no warp reads tiles any more
@@ -155,8 +155,8 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
 }
 
 #if SPLIT_KV > 1
-/// The position of a CTA's part in `partials`: the fragments of its rows, then maximum and sum of
-/// each row.
+/// The number of floats of a CTA's part of `partials`: the fragments of its rows, then maximum and
+/// sum of each row.
 constexpr int kPartFloats = kTileM * (HEAD_DIM + 2);
 
 __device__ __forceinline__ float* part_of(float* partials, const Item& item, int split) {
@@ -227,8 +227,8 @@ __device__ __forceinline__ void read_parts(Accumulated& state, float* partials, 
   }
 }
 
-/// Writes this CTA's part. True for the CTA that arrives last, which then has the merged rows. The
-/// ticket returns to zero.
+/// Writes this CTA's part to `partials`. Returns true in the CTA that arrives last, which then has
+/// the merged rows, and sets the ticket back to zero.
 __device__ __forceinline__ bool merge_parts(Accumulated& state, const Problem& problem,
                                             const Item& item, u32 shared, const Role& role,
                                             int thread, float scale) {
@@ -247,7 +247,7 @@ __device__ __forceinline__ bool merge_parts(Accumulated& state, const Problem& p
 }
 #endif
 
-/// Normalises and writes the rows that exist: 8 bytes per lane, whole sectors per quad.
+/// Normalises the rows that exist and writes them: 8 bytes per lane, a whole sector per quad.
 __device__ __forceinline__ void write_rows(const Accumulated& state, const Problem& problem,
                                            const Item& item, const Role& role, float scale,
                                            float value_scale) {

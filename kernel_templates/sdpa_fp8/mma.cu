@@ -3,19 +3,19 @@
 //
 // Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
 // tensor or per head; O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with Lkv * D < 2^31,
-// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. sm_80 and up; fp8 modes
-// sm_89.
+// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel runs on sm_80 and
+// newer; its fp8 modes need sm_89.
 //
-// A work item is kTileM queries of one (batch, head). A warp has WARP_M of them and, of every tile
-// of TILE_N keys, TILE_N / WARPS_KV keys, which it takes in steps of STEP_N:
+// A work item is kTileM queries of one (batch, head). A warp processes WARP_M of these queries and
+// TILE_N / WARPS_KV keys of every tile of TILE_N keys, in steps of STEP_N keys:
 //
 //   1. scores = Q K^T           fragments straight from the bytes of K, unpacked to f16 (or not)
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
-//   3. running maximum          what was summed up so far is rescaled
+//   3. running maximum          the sums of earlier steps are rescaled
 //   4. P = 2^(scores - maximum)
-//   5. O += P V                 P is an A operand as it stands; V is transposed while loaded
+//   5. O += P V                 P has the layout of an A operand; V is transposed while loaded
 //
-// At the end the shares of the keys are merged: those of the warps, then those of SPLIT_KV CTAs.
+// At the end the results for different keys are merged: first of the warps, then of SPLIT_KV CTAs.
 
 #include "mma_config.cuh"
 
@@ -31,7 +31,7 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// A warp's position: its share of one tile of keys.
+/// The keys of one tile that a warp processes.
 struct Place {
   u32 k_rows;  ///< shared addresses of its first key
   u32 v_rows;
@@ -46,7 +46,7 @@ __device__ __forceinline__ Place place_of(const Tiles& tiles, const Ring& ring, 
           tiles.first_key(step) + role.share * kKeys};
 }
 
-/// Processes the warp's share of all tiles, step by step.
+/// Processes the warp's keys of all tiles, step by step.
 __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& queries,
                                              const Ring& ring, const Tiles& tiles, int first_row,
                                              const Role& role, int thread, float scale) {
@@ -74,9 +74,9 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& 
   }
 }
 
-/// The same, with step 1 of the next step between the exponentials of this one, so that a warp
-/// keeps the tensor cores and the other units busy together. The next scores use the registers of
-/// scores that have just become P.
+/// Like attend_tiles(), but computes the next scores between the exponentials of this step, so that
+/// a warp keeps the tensor cores and the other units busy together. The next scores use the
+/// registers of scores that have just become P.
 __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const Queries& queries,
                                                        const Ring& ring, const Tiles& tiles,
                                                        int first_row, const Role& role, int thread,
@@ -100,7 +100,7 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
       mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
       update_maxima(state, scores, scale);
       Probabilities p;
-      // After the last step, this reads the last tile again; the result is not used.
+      // After the last step, compute_tile() reads the last tile again; its result is not used.
       const u32 rows =
           crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
 #pragma unroll
@@ -119,14 +119,14 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
   ring.release_k(tiles.count - 1, role);
 }
 
-/// Warps that compute: one work item, from its queries to its rows of O.
+/// Called by the warps that compute: processes one work item, from its queries to its rows of O.
 __device__ __forceinline__ void consume(const Problem& problem, const Item& item, const Ring& ring,
                                         const Tiles& tiles, int thread) {
   const Role role = role_of(thread);
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
   Queries queries;
   if constexpr (kQInShared) {
-    // A part without keys still has to wait for its copies.
+    // A CTA without keys copies no queries, because nothing would wait for the copies.
     if (SPLIT_KV == 1 || tiles.count > 0) {
       copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
                                     problem.q_len - item.first_row, thread);
@@ -176,14 +176,14 @@ __device__ __forceinline__ void attend(const Problem& problem, const Item& item,
 }
 
 #if PERSISTENT_CTA != PERSISTENT_CTA_NONE
-/// Item number `index`. Consecutive items belong to one head, or, if causal, are of the same
-/// length.
+/// The work item with number `index`. Consecutive items belong to one head or, with CAUSAL, have
+/// the same number of keys.
 __device__ __forceinline__ Item item_at(const Problem& problem, int index, int lines) {
   return kCausal ? item_of(problem, index % problem.batch_heads, index / problem.batch_heads)
                  : item_of(problem, index / lines, index % lines);
 }
 
-/// Processes items at a stride, or claims them from the queue, which returns to its initial state.
+/// Processes work items at a stride, or claims them from the queue, which is zero again at the end.
 __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u32 shared) {
   const int lines = ceil_div(problem.q_len, kTileM);
   const int items = lines * problem.batch_heads;
@@ -192,12 +192,12 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #pragma unroll 1
   while (index < items) {
     int next = index + static_cast<int>(gridDim.x);
-    // Claimed at the start, so that the answer has arrived at the end.
+    // The next item is claimed when this item starts, so that the atomic's result arrives in time.
     if (kQueued && threadIdx.x == 0) {
       next = static_cast<int>(gridDim.x + ptx::atomic_add(problem.queue, 1));
     }
     attend(problem, item_at(problem, index, lines), ring, shared);
-    // This item's shared memory must be free before it is written for the next one.
+    // All warps must have read this item's shared memory before it is written for the next item.
     if constexpr (kQueued) {
       claim ^= 4;  // a separate word, because some warp may not have read the last claim yet
       if (threadIdx.x == 0) ptx::store_shared_word(claim, static_cast<u32>(next));
@@ -220,8 +220,8 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #endif
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x may be any number of CTAs. `queue`: zeros,
-/// before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid is any number of CTAs along x.
+/// `queue` is zero before and after the launch.
 extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                  const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -10,7 +10,7 @@
     !defined(SPLIT_KV) || !defined(EXP) || !defined(SWIZZLE) || !defined(QK_MODE) ||           \
     !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) || \
     !defined(PIPELINE) || !defined(MIN_CTAS) || !defined(MAX_REGISTERS)
-#error a macro of the template is not defined: see docs/attention.md for the list
+#error a macro of the template is not defined: see search_spaces/sdpa_fp8_mma_l4.json for the list
 #endif
 #ifndef PDL
 #define PDL 0  // spaces of devices before sm_90 do not name it
@@ -86,7 +86,7 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kQkFp8 = QK_MODE == QK_MODE_FP8;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// around the code that LAZY_RESCALE skips, before the exponentials
+/// Whether a branch skips the code that LAZY_RESCALE makes unnecessary, before the exponentials.
 constexpr bool kBranches = true;
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
 constexpr bool kPipelined = PIPELINE != 0;
@@ -102,25 +102,26 @@ constexpr int kConsumers = kWarp * WARPS_M * WARPS_KV;
 constexpr int kProducers = kWarp * PRODUCER_WARPS;
 constexpr int kThreads = kConsumers + kProducers;
 constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
-/// Registers per thread, so that MIN_CTAS CTAs fit the 65536 of an SM; allocated in steps of eight.
-/// __launch_bounds__ cannot be used, because it excludes an explicit limit.
+/// Limit of registers per thread, so that MIN_CTAS CTAs fit the 65536 registers of an SM; registers
+/// are allocated in steps of eight. __launch_bounds__ cannot be used, because it excludes
+/// __maxnreg__.
 constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
-// Chunks of a row of D bytes.
+// The division of a row of D bytes into chunks of 16 bytes.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes, which a quad of lanes loads at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
-/// columns of O that a warp finishes, in chunks
+/// The number of chunks of columns of O that a warp merges and writes.
 constexpr int kShareChunks = kRowChunks / WARPS_KV;
 
-/// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
-/// LAZY_RESCALE needs.
+/// P is 2^(score + kPOffset), so that e4m3 holds P up to 2^8. LAZY_RESCALE lets P grow by a factor
+/// of up to 2^LAZY_RESCALE before the maximum is raised.
 constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
 
-// Shared memory: Q (unless in registers); the rings of K and V; overlapping them, unless producers
-// fill them ahead, the exchange of the shares of the keys at the end; row statistics; mbarriers; a
+// Shared memory: Q (unless in registers); the rings of K and V; the results that warps exchange at
+// the end, which overlap the rings unless producers fill these ahead; row statistics; mbarriers; a
 // word for broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
 constexpr int kRowBytes = HEAD_DIM + (SWIZZLE == SWIZZLE_PAD ? kChunkBytes : 0);
 constexpr int kSlotBytes = TILE_N * kRowBytes;
@@ -139,11 +140,11 @@ constexpr int kSharedBytes = kBroadcast + 16;
 
 static_assert(kThreads <= 1024, "a CTA has at most 1024 threads");
 static_assert(TILE_N * kRowChunks >= kCopiers || kCopiers % (TILE_N * kRowChunks) == 0,
-              "copiers share the chunks of a tile equally");
-static_assert(kCopiers % kRowChunks == 0, "a copier keeps its column of chunks");
+              "threads that copy must get equal numbers of a tile's chunks");
+static_assert(kCopiers % kRowChunks == 0, "a thread must copy one column of chunks only");
 
-/// The swizzle of a row's chunks. It puts the two rows touched by eight lanes of a 16-byte load,
-/// and the eight rows of an ldmatrix matrix, in different banks.
+/// The swizzle of a row's chunks. The swizzle puts the two rows that eight lanes of a 16-byte load
+/// touch, and the eight rows of an ldmatrix matrix, in different banks.
 __device__ __forceinline__ int swizzle_of(int row) {
   if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
   return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);

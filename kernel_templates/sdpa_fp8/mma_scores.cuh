@@ -1,9 +1,9 @@
 // Q K^T of a warp: 16 kBlocks rows by STEP_N keys, with fragments made in registers.
 //
-// The order of the sum over D is arbitrary if Q and K agree. So each lane loads 16 adjacent bytes
-// of a row of K and uses them as the k indices of its fragments; Q is treated in the same way. Per
-// word: its lower two bytes become k 2t, 2t+1 and its upper two k 2t+8, 2t+9 of one f16 mma; as
-// e4m3 two words are k 4t … 4t+3 and 4t+16 … 4t+19.
+// The sum over D may have any order that is the same for Q and K, so each lane loads 16 adjacent
+// bytes of a row of K, and likewise of Q, and uses them as the k indices of its fragments. In f16,
+// the lower two bytes of a word become k 2t, 2t+1 of one mma, the upper two k 2t+8, 2t+9; in e4m3,
+// two words are k 4t … 4t+3 and 4t+16 … 4t+19.
 #pragma once
 
 #include "common/convert.cuh"
@@ -18,7 +18,7 @@ struct QueryBytes {
   Chunk high;
 };
 
-/// The A operands of the four f16 mma of a group.
+/// The A operands of the four f16 mma for one group of 64 columns.
 struct QueryHalves {
   ptx::Fragment step[4];
 };
@@ -34,14 +34,14 @@ __device__ __forceinline__ QueryHalves halves_of(const QueryBytes& bytes) {
   return halves;
 }
 
-/// Q of a warp, in the place chosen by Q_IN_REGS.
+/// Q of a warp, in shared memory or registers, as Q_IN_REGS says.
 struct Queries {
   u32 shared;  ///< Q_IN_REGS no: this lane's position in row `quad` of the warp's first block
   QueryBytes bytes[Q_IN_REGS == Q_IN_REGS_BYTES ? kBlocks : 1][kGroups];
   QueryHalves halves[Q_IN_REGS == Q_IN_REGS_HALVES ? kBlocks : 1][kGroups];
 
-  /// Reads Q from global memory to registers. Rows beyond the last query repeat it; their results
-  /// are not written.
+  /// Reads Q from global memory to registers. Rows beyond the last query repeat the last query;
+  /// their results are not written.
   __device__ __forceinline__ void load(const u8* q, const Item& item, const Role& role, int q_len) {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
@@ -70,7 +70,7 @@ struct Queries {
   }
 };
 
-/// The A operands of one group of columns, of every block.
+/// The A operands of every block of rows for one group of 64 columns.
 struct GroupOperands {
 #if QK_MODE == QK_MODE_FP8
   QueryBytes block[kBlocks];
@@ -90,7 +90,7 @@ struct GroupOperands {
   }
 };
 
-/// Adds the products over one group of columns to n-tile `n`. `k`: this lane's bytes of its key.
+/// Adds the products of one group of columns to n-tile `n`. `k`: 16 bytes of this lane's key.
 __device__ __forceinline__ void add_products(Scores& scores, const GroupOperands& q, const Chunk& k,
                                              int n) {
 #if QK_MODE == QK_MODE_FP8
@@ -124,13 +124,13 @@ __device__ __forceinline__ void clear_tile(Scores& scores, int n) {
   }
 }
 
-/// Address of this lane's bytes of its first key. `rows`: address of the first key of the step.
+/// Address of the bytes of this lane's first key. `rows`: address of the first key of the step.
 __device__ __forceinline__ u32 key_address(u32 rows, int group, const Role& role) {
   return rows + role.quad * kRowBytes +
          ((role.lane4 + 4 * group) ^ swizzle_of(role.quad)) * kChunkBytes;
 }
 
-/// All scores of a step. The outer loop runs over groups, so that Q is unpacked group by group.
+/// Computes all scores of a step. The outer loop unpacks one group of columns of Q after the other.
 __device__ __forceinline__ void compute_scores(Scores& scores, const Queries& queries, u32 rows,
                                                const Role& role) {
 #pragma unroll
@@ -146,7 +146,7 @@ __device__ __forceinline__ void compute_scores(Scores& scores, const Queries& qu
   }
 }
 
-/// The scores of one n-tile, for Q in registers.
+/// Computes the scores of one n-tile, with Q in registers.
 __device__ __forceinline__ void compute_tile(Scores& scores, const Queries& queries, u32 rows,
                                              int n, const Role& role) {
   clear_tile(scores, n);

@@ -37,7 +37,7 @@ struct Tiles {
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
-  /// `slot`: index in the ring.
+  /// `slot`: index of a slot of the ring.
   __device__ __forceinline__ void copy_k(int step, int slot, int copier) const {
     const int key = first_key(step);
     copy_rows<TILE_N, kCopiers>(shared + kKRing + slot * kSlotBytes, k + key * HEAD_DIM,
@@ -52,15 +52,15 @@ struct Tiles {
 
 /// A ring without producers: every warp copies, and waits for its own groups of copies.
 ///
-/// With a spare slot of V, K and V of a tile are one group. With STAGES_V 1, the copy of V starts
-/// when all warps have finished with the previous V, followed by K of a later tile: two groups per
-/// tile. Empty groups are committed, too, because waiting counts groups.
+/// If STAGES_V > 1, K and V of a tile are one group of copies. With STAGES_V 1, the copy of V
+/// starts when all warps have finished with the previous V, followed by K of a later tile: two
+/// groups per tile. Empty groups are committed, too, because wait_copies() counts groups.
 struct SharedRing {
-  /// Tiles of V in flight. If pipelined, V of the previous tile is still in use when K of a tile is
-  /// acquired.
+  /// Number of tiles of V in flight. If pipelined, V of the previous tile is still in use when K of
+  /// a tile is acquired.
   static constexpr int kVAhead = STAGES_V - 1 - (kPipelined ? 1 : 0);
   static constexpr bool kVLate = STAGES_V == 1;  ///< V arrives while the scores are computed
-  static constexpr bool kKLate = STAGES_K == 1;  ///< and K while P V is
+  static constexpr bool kKLate = STAGES_K == 1;  ///< K arrives while P V is computed
 
   __device__ __forceinline__ void start(const Tiles& tiles, int thread) const {
     constexpr int kAhead = kKLate ? 1 : STAGES_K - 1;
@@ -74,8 +74,8 @@ struct SharedRing {
       ptx::commit_copies();
     }
   }
-  /// Returns when every warp can read K of the step; with a spare slot also V, of this step or, if
-  /// pipelined, of the previous one.
+  /// Returns when every warp can read K of the step and, if STAGES_V > 1, V of this step or, if
+  /// pipelined, V of the previous step.
   __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, int thread) const {
     if constexpr (kKLate) {
       ptx::wait_copies<0>();
@@ -108,15 +108,15 @@ struct SharedRing {
   __device__ __forceinline__ int slot_v(int step) const { return step % STAGES_V; }
 };
 
-/// A ring that producer warps fill ahead of the consumers. The copies themselves arrive on `full`.
-/// `used`: number of tiles that passed through the ring before this work item.
+/// A ring that producer warps fill ahead of the consumers. The copies arrive on the mbarriers
+/// `full`. `used`: number of tiles that passed through the ring before this work item.
 struct ProducedRing : RingBarriers {
   int used;
 
   __device__ __forceinline__ void init(int thread) const {
     RingBarriers::init(thread, kProducers, WARPS_M * WARPS_KV);
   }
-  /// Producers: all tiles of a work item.
+  /// Called by producers: copies all tiles of a work item.
   __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
 #pragma unroll 1
     for (int step = 0; step < tiles.count; ++step) {

@@ -6,7 +6,7 @@
 #include "mma_tiles.cuh"
 #include "online_softmax.cuh"
 
-/// Row sums computed as an additional column of V, all ones, instead of an addition per element.
+/// Adds the products of P and a column of ones to the row sums, if kSumByMma.
 __device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
   if constexpr (kSumByMma) {
 #pragma unroll
@@ -18,7 +18,7 @@ __device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment
 }
 
 /// output += P V with f16 operands. ldmatrix transposes pairs of adjacent columns of V; one prmt
-/// separates them. The two resulting n-tiles are the even and the odd columns.
+/// separates the two columns. The two resulting n-tiles are the even and the odd columns.
 __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p, u32 rows,
                                                const Role& role) {
   const u32 row = rows + (role.lane % 16) * kRowBytes;
@@ -53,8 +53,8 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
 }
 
 #if PV_MODE == PV_MODE_FP8
-/// output += P V with e4m3 operands. The k order is that of packed accumulators: keys 2t, 2t+1 of
-/// one n-tile, then of the next one. The transposed V of the same two matrices has the same order.
+/// output += P V with e4m3 operands. P and V have the k order of packed accumulators: keys 2t, 2t+1
+/// of one n-tile, then of the next n-tile.
 __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
                                                const Role& role) {
   const u32 row = rows + role.lane * kRowBytes;
@@ -83,7 +83,7 @@ __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabi
 }
 #endif
 
-/// `rows`: shared address of V's row for the step's first key.
+/// output += P V. `rows`: shared address of V's row for the step's first key.
 __device__ __forceinline__ void add_values(Accumulated& state, const Probabilities& p, u32 rows,
                                            const Role& role) {
 #if PV_MODE == PV_MODE_FP8

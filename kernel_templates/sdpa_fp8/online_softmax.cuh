@@ -1,7 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
-// Include it after the template's configuration, which defines kBlocks, kStepTiles, kColumnTiles,
-// EXP, LAZY_RESCALE, ….
+// Include this file after the template's configuration, which defines kBlocks, kStepTiles,
+// kColumnTiles, EXP, LAZY_RESCALE, ….
 #pragma once
 
 #include "common/convert.cuh"
@@ -16,7 +16,7 @@ struct Scores {
 };
 
 /// Sets the scores of masked keys to -inf: keys beyond the last one and, with CAUSAL, beyond the
-/// diagonal. `first_key`: of the step; `first_row`: of the warp.
+/// diagonal. `first_key`: the step's first key; `first_row`: the warp's first row.
 __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
                                             int kv_len, const Role& role) {
   const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
@@ -38,7 +38,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
   }
 }
 
-/// Running state of the warp's rows over its keys. Row g of a block has index 0, row g + 8 index 1.
+/// Sums and maxima of the warp's rows over its keys so far. Row g of a block has index 0, row g + 8
+/// index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
   float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
@@ -48,8 +49,8 @@ struct Accumulated {
   float step_sum[4];  ///< wgmma, if kDrains: sum of P of one step, which is then added to `sum`
 };
 
-/// Below every score, and finite, so that a row whose keys are all masked does not compute inf -
-/// inf.
+/// The initial maximum: below every score, and finite, so that a row whose keys are all masked does
+/// not compute inf - inf.
 constexpr float kLowest = -1e30f;
 
 __device__ __forceinline__ void clear(Accumulated& state) {
@@ -69,8 +70,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
   for (float& sum : state.step_sum) sum = 0.0f;
 }
 
-/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial, so
-/// that the MUFU and FMA units share the work.
+/// Returns 2^x. `index`: index among four adjacent scores of a lane. EXP mixed computes one in four
+/// by a polynomial, so that the MUFU and FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
@@ -92,14 +93,14 @@ __device__ __forceinline__ float row_maximum(const Scores& scores, int block, in
   return fmaxf(largest, ptx::shuffle_xor(largest, 2));
 }
 
-/// The factor for sums relative to the old maxima.
+/// The factors for sums that are relative to the old maxima.
 struct Rescaling {
   bool needed;  ///< with LAZY_RESCALE rarely needed; uniform over the warp
   float factor[kBlocks][2];
 };
 
-/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, only if a row of the
-/// warp exceeds its maximum by that power of two.
+/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
+/// of a row of the warp would exceed 2^LAZY_RESCALE.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
@@ -133,7 +134,8 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   return rescaling;
 }
 
-/// The accumulators of P V. With wgmma, they must not be touched while a product is in flight.
+/// Rescales the accumulators of P V. With wgmma, no product that uses these accumulators may be in
+/// flight.
 __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
   if (!rescaling.needed) return;
 #pragma unroll
@@ -156,8 +158,8 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
   rescale(state, raise_maxima(state, scores, scale));
 }
 
-/// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. An accumulator
-/// pair becomes an f16 pair of A; two adjacent n-tiles become a word of e4m3.
+/// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. Two adjacent
+/// accumulators become a pair of f16; those of two adjacent n-tiles become a word of e4m3.
 struct Probabilities {
   u32 word[kBlocks][kPvFp8 ? kStepTiles / 2 : kStepTiles][2];
 };
@@ -167,13 +169,13 @@ __device__ __forceinline__ ptx::Fragment operand_of(const Probabilities& p, int 
            p.word[block][2 * i + 1][1]}};
 }
 
-/// A point across which the compiler moves no use of P.
+/// Keeps the compiler from moving a use of P across this call.
 __device__ __forceinline__ void keep_here(Probabilities& p) {
 #pragma unroll
   for (auto& words : p.word[0]) asm volatile("" : "+r"(words[0]), "+r"(words[1])::"memory");
 }
 
-/// n-tiles n and n + 1: scores become P, in place, and are added to the row sums.
+/// Replaces the scores of n-tiles n and n + 1 by P, and adds P to the row sums.
 __device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& state, int n,
                                                   float scale) {
 #pragma unroll
@@ -191,7 +193,7 @@ __device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& s
   }
 }
 
-/// n-tiles n and n + 1 of P become operands.
+/// Packs n-tiles n and n + 1 of P as operands.
 __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p, int n) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
@@ -211,9 +213,9 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
   }
 }
 
-/// A step's scores become operands, with the maxima of the steps before; the scores stay as they
-/// are. Returns true if a P of the warp is so large that the maxima must be raised first: at least
-/// 2^8 in e4m3, which ends at 448, or 2^15 in f16.
+/// Packs P of a step, relative to the maxima of earlier steps; the scores stay unchanged. Returns
+/// true if a P of the warp is so large that the maxima must be raised first: at least 2^8 in e4m3,
+/// which ends at 448, or 2^15 in f16.
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
@@ -249,7 +251,7 @@ __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kB
   return ptx::any_lane((large & kSigns) != 0);
 }
 
-/// Calls mask_scores() if a mask is needed.
+/// Calls mask_scores() if a key of the step may be masked.
 __device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
                                                int kv_len, const Role& role) {
   const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;

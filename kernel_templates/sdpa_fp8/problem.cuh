@@ -1,10 +1,10 @@
-// The kernel's arguments, and the parts that belong to a CTA and a thread. Include it after the
-// template's configuration, which defines HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
+// The kernel's arguments, and the parts of the work of a CTA and of a thread. Include this file
+// after the template's configuration, which defines HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
 #pragma once
 
 #include "common/types.cuh"
 
-/// The arguments of the whole grid. Strides are those of contiguous (B, H, L, D).
+/// The kernel's arguments. Q, K, V and O are contiguous (B, H, L, D).
 struct Problem {
   const u8* q;
   const u8* k;
@@ -24,7 +24,7 @@ struct Problem {
   float* partials;
 };
 
-/// kTileM queries of one (batch, head), and a part of the keys.
+/// A work item: kTileM queries of one (batch, head), and a part of the keys.
 struct Item {
   int head;
   int kv_head;
@@ -67,8 +67,8 @@ __device__ __forceinline__ Scales scales_of(const Problem& problem, const Descal
   return {problem.softmax_scale * kLog2E * descales.q * descales.k, descales.v};
 }
 
-/// `line`: index of tile of queries and part of the keys, within `head`. With CAUSAL, later tiles
-/// have more keys, and the longest must start first.
+/// `line`: index of a tile of queries and a part of the keys of `head`. With CAUSAL, later tiles of
+/// queries have more keys, and the tile with most keys must start first.
 __device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
   const int row_tiles = ceil_div(problem.q_len, kTileM);
   const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;

@@ -4,9 +4,9 @@
 
 #include "common/convert.cuh"
 
-/// 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN. The seven low
-/// bits at the top of an f32's exponent and mantissa give the value times 2^(7 - 127). This also
-/// holds for a subnormal e4m3: the f32 is then subnormal, too, and the product with 2^120 is exact.
+/// e4m3 has 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN. The
+/// seven low bits, shifted left by 20, are an f32: the value times 2^(7 - 127). For a subnormal
+/// e4m3, the f32 is subnormal, too, and its product with 2^120 is exact.
 __device__ float f32_from_e4m3(u8 bits) {
   const int magnitude_bits = bits & 0x7F;
   float magnitude = __int_as_float(magnitude_bits << 20) * 0x1p120f;

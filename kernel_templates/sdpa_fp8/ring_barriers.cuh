@@ -1,4 +1,4 @@
-// The mbarriers of a ring that producers fill ahead of the consumers. Include it after the
+// The mbarriers of a ring that producers fill ahead of the consumers. Include this file after the
 // template's configuration, which defines STAGES_K and STAGES_V.
 #pragma once
 
@@ -21,8 +21,8 @@ struct RingBarriers {
   __device__ __forceinline__ u32 empty_v(int n) const {
     return full_v(n) + 8 * (STAGES_K + STAGES_V);
   }
-  /// Called by all threads of the CTA. `fillers`, `warps`: number of arrivals that complete a
-  /// phase.
+  /// Initialises the mbarriers; all threads of the CTA call this. `fillers` arrivals complete a
+  /// phase of `full`, `warps` arrivals a phase of `empty`.
   __device__ __forceinline__ void init(int thread, int fillers, int warps) const {
     if (thread == 0) {
       for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
@@ -32,7 +32,7 @@ struct RingBarriers {
     }
     ptx::sync_cta();
   }
-  /// Called by consumer warps when they have read K, or V, of the tile.
+  /// Called by consumer warps when they have read K, or V, of tile `n`.
   __device__ __forceinline__ void arrive_empty_k(int n, const Role& role) const {
     ptx::sync_warp();
     if (role.lane == 0) ptx::mbarrier_arrive(empty_k(n));

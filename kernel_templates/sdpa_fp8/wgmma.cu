@@ -5,12 +5,12 @@
 //
 //   1. scores = Q K^T           e4m3 as it is, both operands from shared memory
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
-//   3. running maximum          what was summed up so far is rescaled
+//   3. running maximum          the sums of earlier steps are rescaled
 //   4. P = 2^(scores - maximum)
 //   5. O += P V                 P from registers; V was unpacked to f16, or transposed, on its way
 //
-// Exponentials are the bottleneck: 16 per clock and SM. So several warpgroups per SM alternate, and
-// OVERLAP starts the scores of the next step before the exponentials of this one.
+// Exponentials are the bottleneck: 16 per clock and SM, so several warpgroups per SM
+// alternate, and OVERLAP starts the scores of the next step before the exponentials of this step.
 
 #include "wgmma_config.cuh"
 
@@ -26,7 +26,7 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// Step 4 for all scores of a step: they become P.
+/// Step 4: replaces all scores of a step by P.
 __device__ __forceinline__ void exponentiate(Scores& scores, Accumulated& state, float scale) {
 #pragma unroll
   for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(scores, state, n, scale);
@@ -41,8 +41,8 @@ __device__ __forceinline__ int group_of(const Role& role) {
   return role.share * GROUPS_M + role.row / 64;
 }
 
-/// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
-/// start; the group before it arrives there when its products are issued.
+/// With TURNS, warpgroups start the products of a step in turn. Named barrier kFirstTurn + i lets
+/// group i start; the previous group arrives at this barrier when it has issued its products.
 constexpr int kFirstTurn = 6;
 
 __device__ __forceinline__ void pass_turn(int group) {
@@ -62,7 +62,7 @@ struct Walk {
   float scale;
 
   __device__ __forceinline__ int group() const { return group_of(role); }
-  /// The number of the first tiles that reach beyond the last key or the diagonal.
+  /// The number of the first tiles, which reach beyond the last key or the diagonal.
   __device__ __forceinline__ int masked_tiles() const {
     const int group_row = first_row - role.row % 64;
     const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
@@ -98,7 +98,7 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
   }
 }
 
-/// From the scores of a step to its P, while P V of the previous step is in flight.
+/// Turns the scores of a step into P while P V of the previous step is in flight.
 __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p, Scores& scores,
                                             const Walk& walk) {
   const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
@@ -108,8 +108,9 @@ __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p
   pack(p, scores);
 }
 
-/// The same with the maxima of the steps before, which rarely are too small. `p` is in flight. The
-/// branch that asks also keeps the compiler from waiting for P V before the exponentials.
+/// Like finish_step(), but with the maxima of earlier steps, which rarely are too small. The
+/// product P V of `p` is in flight. The branch of the loop keeps the compiler from waiting for P V
+/// before the exponentials.
 __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
                                                   Probabilities& next, const Scores& scores,
                                                   const Walk& walk) {
@@ -131,23 +132,24 @@ __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilit
   rescale(state, rescaling);
 }
 
-/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next one. Steps alternate
-/// between two sets of registers: those of a tile, or tiles of one step in pairs.
+/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next step. Steps of a tile, or
+/// tiles of one step in pairs, alternate between two sets of registers, because moving P from one
+/// set to the other takes time or serialises the products (note C7513).
 struct Flight {
   Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
   static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;
   static constexpr bool kPairs = OVERLAP == OVERLAP_OPTIMISTIC && kSteps == 1;
 
-  /// `step`: number of steps since the tile's first. `half`: 1 for the second tile of a pair.
+  /// `step`: index of the step in the tile. `half`: 1 for the second tile of a pair.
   __device__ __forceinline__ Probabilities& of(int step, int half = 0) {
     return at[kAlternates ? step % 2 : half];
   }
 };
 
-/// The steps of a tile after the first, and the first step of the next tile. P V of the previous
-/// step is in flight meanwhile. A branch in between would make the compiler wait there, so tiles
-/// that may need a mask have separate code.
-/// kPair: the tile is the first (0) or second (1) of a pair, or alone (-1).
+/// Processes the steps of a tile after the first, and the first step of the next tile, while P V of
+/// the previous step is in flight. A branch would make the compiler wait for P V, so tiles that may
+/// need a mask have separate code. kPair: the tile is the first (0) or second (1) of a pair, or
+/// alone (-1).
 template <bool kMasked, int kPair>
 __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Place& at,
                                         const Walk& walk, int tile) {
@@ -165,7 +167,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Plac
     if (kProduced && step == 1) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     if constexpr (TURNS != 0) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
-    // Without producers, V of the previous tile became visible with K of this one.
+    // Without producers, V of the previous tile became visible with K of this tile.
     if (!kProduced && step == 1 && kSteps > 1) {
       ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }
@@ -188,7 +190,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Plac
   }
 }
 
-/// The same, with P V of a step in flight while the next scores are computed.
+/// Like attend_tiles(), with P V of a step in flight while the next scores are computed.
 __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, const Walk& walk) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
@@ -226,7 +228,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   ring.release_v(tiles.number(tiles.count - 1), walk.role);
 }
 
-/// The ones whose products with P are the row sums.
+/// Writes the ones whose products with P are the row sums.
 __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   const u32 kOne = kPvFp8 ? 0x38383838u : 0x3C003C00u;
   constexpr int kPanels = kPvFp8 ? STAGES_V * TILE_N / kPanelKeys : 1;
@@ -240,11 +242,11 @@ __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   }
 }
 
-/// The inputs of a work item that its consumers load themselves.
+/// The inputs of a work item that its consumers load themselves: Q and descale factors.
 struct Queries {
   Descales descales;
 
-  /// Starts loading; the first item's, by all consumers.
+  /// Starts loading the inputs of the first work item; all consumers call this.
   __device__ __forceinline__ void load_first(const Problem& problem, const Item& item, u32 shared,
                                              int thread) {
     const u64 first_row = static_cast<u64>(item.head) * problem.q_len + item.first_row;
@@ -253,8 +255,8 @@ struct Queries {
     ptx::commit_copies();
     descales = load_descales(problem, item);
   }
-  /// Starts loading those of the next item, if there is one, when the warpgroup has read Q of this
-  /// one.
+  /// Starts loading the inputs of the next item, if there is one, when the warpgroup has read Q of
+  /// this item.
   __device__ __forceinline__ void load_next(const Schedule& schedule, int thread) {
     Item next;
     if (!schedule.peek(next)) return;
@@ -269,7 +271,7 @@ struct Queries {
     ptx::commit_copies();
     descales = load_descales(problem, next);
   }
-  /// Returns when Q of a later item can be read.
+  /// Returns when Q of the item that load_next() started can be read.
   __device__ __forceinline__ void acquire_next(int thread) const {
     ptx::wait_copies<0>();
     ptx::fence_for_products();
@@ -277,7 +279,8 @@ struct Queries {
   }
 };
 
-/// Warpgroups that compute: one work item, from its queries to its rows of O.
+/// Called by the warpgroups that compute: processes one work item, from its queries to its rows of
+/// O.
 __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedule,
                                         const Ring& ring, const Role& role, int thread) {
   const Problem& problem = schedule.problem;
@@ -304,8 +307,8 @@ __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedu
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x is at most the number of all tiles of
-/// queries. `queue`: zeros, before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA for each tile of
+/// queries, along x. `queue` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -10,7 +10,7 @@
     !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
     !defined(OVERLAP) || !defined(PV_MODE) || !defined(TURNS) || !defined(PERSISTENT_CTA) ||    \
     !defined(PDL) || !defined(MIN_CTAS)
-#error a macro of the template is not defined: see docs/attention.md for the list
+#error a macro of the template is not defined: see search_spaces/sdpa_fp8_wgmma_h200.json for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
 #error HEAD_DIM is 64 or 128
@@ -88,18 +88,19 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
-/// Around the code that LAZY_RESCALE skips, before the exponentials; not while P V is in flight.
+/// Whether a branch skips the code that LAZY_RESCALE makes unnecessary; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// By eight more columns of V: with f16 in the second panel, and D = 128 has no room for a third.
+/// Row sums by eight more columns of V: in f16 a second panel, but D = 128 needs two panels for V.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
-/// Sums of e4m3 products keep 13 bits. O has mean 0 and stays small, but a row sum of thousands of
-/// keys would lose what it adds, so it is added up in f32 after each step. In other modes, ptxas
-/// would then serialise the products (note C7511); they need ROW_SUM add for long sequences.
+/// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
+/// thousands of keys would lose addends, so the sum of each step is added in f32. With other values
+/// of OVERLAP, this addition would make ptxas serialise the products (note C7511); they need
+/// ROW_SUM add for long sequences.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
-/// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
-/// LAZY_RESCALE needs.
+/// P is 2^(score + kPOffset), so that e4m3 holds P up to 2^8. LAZY_RESCALE lets P grow by a factor
+/// of up to 2^LAZY_RESCALE before the maximum is raised.
 constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
 
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
@@ -112,21 +113,21 @@ constexpr int kSteps = kKeys / STEP_N;
 constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
 constexpr int kConsumers = kGroup * kConsumerGroups;
 constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
-/// Without producers, the warpgroups of a share copy their keys.
+/// Number of threads that copy the same keys: producers, or warpgroups that process these keys.
 constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
-// Registers per thread: an equal share at launch, then moved from the producers to the others.
+// Registers per thread: equal at launch, then the producers give registers to the consumers.
 constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 constexpr int kAllRegisters = kLaunchRegisters * (kConsumerGroups + 1);
-/// Producers that transpose need more.
+/// Producers that transpose V need more registers.
 constexpr int kLeastProducerRegisters = !kPvFp8 ? 32 : kLaunchRegisters >= 128 ? 56 : 40;
 constexpr int kConsumerRegisters =
     min_of(240, (kAllRegisters - kLeastProducerRegisters) / kConsumerGroups / 8 * 8);
 constexpr int kProducerRegisters =
     min_of(min_of(kLaunchRegisters, 128), kAllRegisters - kConsumerRegisters * kConsumerGroups);
 
-// Chunks of a row of D bytes.
+// The division of a row of D bytes into chunks of 16 bytes.
 constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
@@ -140,12 +141,12 @@ static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
 // Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it;
-// ones, whose products with P are the row sums; overlapping the rings, the exchange of the shares
-// of the keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes`
-// in problem.json is kSharedBytes.
+// ones, whose products with P are the row sums; the results that warps exchange at the end, which
+// overlap the rings; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes` in
+// problem.json is kSharedBytes.
 //
-// V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
-// of kPanelKeys keys with a row for each column, and eight rows of ones.
+// wgmma reads V as f16, in panels of 64 columns with a row for each key, or as e4m3, transposed, in
+// panels of kPanelKeys keys with a row for each column, and eight rows of ones.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kPanelKeys = min_of(128, TILE_N);
 constexpr int kPanelBytes = kPvFp8 ? (HEAD_DIM + 8 * kSumByMma) * kPanelKeys : TILE_N * 128;
@@ -166,7 +167,7 @@ constexpr int kBroadcast = kBarriers + kBarrierBytes;
 constexpr int kSharedBytes = kBroadcast + 16;
 
 static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKeys * kRowChunks) == 0,
-              "copiers share the chunks of a tile equally");
+              "threads that copy must get equal numbers of a tile's chunks");
 static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
               "and those of Q");
 

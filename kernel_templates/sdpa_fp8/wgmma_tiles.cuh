@@ -1,9 +1,9 @@
 // Tiles of Q, K and V in shared memory for wgmma, and the ring of K and V tiles.
 //
 // K is used as e4m3. V is unpacked to f16 by the thread that copied it, or transposed by the warp
-// that copied it. Its bytes are first stored in a private place of that thread or warp, so that no
-// barrier is needed. The even columns of each 16 precede the odd ones, so that a lane finally has
-// four adjacent columns of O.
+// that copied it. No other thread or warp uses the memory for the copied bytes, so no barrier is
+// needed. The even columns of each 16 of V precede the odd ones, so that a lane has four adjacent
+// columns of O.
 #pragma once
 
 #include "common/convert.cuh"
@@ -18,7 +18,7 @@
 #include "wgmma_transpose.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
-  // so that the compiler knows that descriptors are uniform
+  // With uniform(), the compiler knows that descriptors are uniform over the warp.
   const int warp = ptx::uniform(thread / kWarp);
   const int group = warp / 4;
   const int lane = thread % kWarp;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void sync_share(int share) {
   ptx::named_sync(2 + share, kGroup * GROUPS_M);
 }
 
-/// Unpacks eight e4m3 of every second column: the even bytes of `words`, or the odd ones.
+/// Unpacks eight e4m3 of every second column: the even or the odd bytes, as `selector` says.
 __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector) {
   const HalfChunk low =
       f16x4_from_e4m3x4(ptx::permute_bytes(bytes.word[0], bytes.word[1], selector));
@@ -44,7 +44,7 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
 
 /// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
 /// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
-/// Slots of the rings and their barriers count the tiles of all work items: number().
+/// number() counts the tiles of all work items; slots of the rings and phases depend on it.
 /// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
 /// row `first_row` of the tile.
 struct Tiles {
@@ -83,8 +83,8 @@ struct Tiles {
       });
     }
   }
-  /// Both, each as a group of copies; empty groups after the last step, because waiting counts
-  /// groups.
+  /// Starts copying K and V, each as a group; also commits empty groups after the last step,
+  /// because wait_copies() counts groups.
   __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
     if (step < count) copy_k(step, first_row, copier);
     ptx::commit_copies();
@@ -112,7 +112,7 @@ struct Tiles {
   }
 
  private:
-  /// Calls `use` with the offset and the row of each chunk of a tile that belongs to the copier.
+  /// Calls `use` with the offset and the row of each chunk of a tile that thread `copier` copies.
   template <typename Use>
   __device__ static __forceinline__ void for_own_chunks(int copier, const Use& use) {
     constexpr int kChunks = kCopiedKeys * kRowChunks;
@@ -124,9 +124,9 @@ struct Tiles {
   }
 };
 
-/// The work items of a CTA, one after the other. With PERSISTENT_CTA the grid takes them in rounds,
-/// every second round in reverse order: causal items get shorter, so a CTA that had the longest of
-/// a round has the shortest of the next.
+/// The work items of a CTA, one after the other. With PERSISTENT_CTA, the CTAs take items in
+/// rounds, in every second round in reverse order: causal items get shorter, so the CTA with the
+/// longest item of a round has the shortest of the next round.
 struct Schedule {
   const Problem& problem;
   int round;
@@ -161,7 +161,7 @@ struct Schedule {
     const int cta = static_cast<int>(blockIdx.x);
     return at_round * ctas + (at_round % 2 == 0 ? cta : ctas - 1 - cta);
   }
-  /// Neighbours share a head, or, if causal, have the same length.
+  /// Consecutive items belong to one head or, with CAUSAL, have the same number of keys.
   __device__ __forceinline__ Item item_at(int at) const {
     const int heads = problem.batch_heads;
     return kCausal ? item_of(problem, at % heads, at / heads)
@@ -188,31 +188,33 @@ struct Schedule {
 struct SharedRing {
   static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles in flight
 
-  /// Q belongs to the previous group of copies.
+  /// Starts the first copies of K and V. Q, the previous group of copies, is complete on return.
   __device__ __forceinline__ void start(const Tiles& tiles, const Role& role, int thread) const {
 #pragma unroll
     for (int step = 0; step < kAhead; ++step) copy(tiles, step, role, thread);
     ptx::wait_copies<2 * kAhead>();
   }
-  /// Returns when the warpgroups of the share can read K of the step and V of the previous one.
+  /// Returns when the warpgroups with the same keys can read K of the step and V of the previous
+  /// step.
   __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int /*step*/, const Role& role,
                                             int /*thread*/) const {
     ptx::wait_copies<2 * kAhead - 1>();
     ptx::fence_for_products();
     sync_share(role.share);  // the tile is visible, and the previous tile's memory is free
   }
-  /// While the scores are computed: starts the copies of a later step, then unpacks V of this one.
+  /// Called while the scores are computed: starts the copies of a later step, then unpacks V of
+  /// this step.
   __device__ __forceinline__ void unpack(const Tiles& tiles, int step, const Role& role,
                                          int thread) const {
     if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     Tiles::unpack_v(tiles.shared, step, role.share * kKeys, thread - role.share * kCopiers);
   }
-  /// Returns when all warpgroups with the same share of the keys can read V of the step.
+  /// Returns when all warpgroups with the same keys can read V of the step.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
-    // Not before wait_products(), because ptxas 12.8 and 12.9 crash on this fence while products
-    // are in flight.
+    // The fence must follow wait_products(), because ptxas 12.8 and 12.9 crash on a fence while
+    // products are in flight.
     ptx::fence_for_products();
     sync_share(role.share);
     if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);
@@ -227,20 +229,21 @@ struct SharedRing {
   }
 };
 
-/// A ring that a producer warpgroup fills ahead of the consumers; every producer arrives on `full`.
+/// A ring that a producer warpgroup fills ahead of the consumers; every producer thread arrives on
+/// `full`.
 struct ProducedRing : RingBarriers {
   static constexpr int kAhead = STAGES_K - 1;
 
   __device__ __forceinline__ void init(int thread) const {
     RingBarriers::init(thread, kGroup, kConsumers / kWarp);
   }
-  /// Producers: the tiles of all work items.
+  /// Called by producers: copies the tiles of all work items.
   __device__ __forceinline__ void produce(Schedule& schedule, int copier) const {
     const u32 shared = schedule.tiles.shared;
     int copied = 0;  // tiles whose copies have started
-    int step = 0;    // the next one's index among those of its work item
+    int step = 0;    // index of the next tile in its work item
     const auto copy_next = [&] {
-      // Empty groups after the last tile, because waiting counts groups.
+      // Empty groups are committed after the last tile, because wait_copies() counts groups.
       if (!schedule.valid() || step >= schedule.tiles.count) {
         ptx::commit_copies();
         ptx::commit_copies();

@@ -2,7 +2,8 @@
 //
 // A block is 16 keys. The warp that copied a block transposes it. A lane's bytes of P are keys 2t,
 // 2t+1, 2t+8 and 2t+9 of each 16, for the operand's k = 4t … 4t+3; the bytes of a row of the
-// transposed V have the same order. So ldmatrix.trans, a byte permutation and stmatrix suffice.
+// transposed V have the same order, so ldmatrix.trans, a byte permutation and stmatrix suffice to
+// transpose V.
 #pragma once
 
 #include "common/async_copy.cuh"
@@ -25,10 +26,11 @@ __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
   }
 }
 
-/// Starts copying the warp's blocks to `to`. Keys from `valid` on become zero. An instruction reads
-/// whole lines of memory; the copies of 16 lines would take 16 times as long as those of 4.
+/// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. An
+/// instruction takes time in proportion to the lines of memory that it touches, so it copies whole
+/// lines.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, int copier) {
-  constexpr int kRows = kWarp / kRowChunks;  // that an instruction copies
+  constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies
   const int lane = copier % kWarp;
   const int row = lane / kRowChunks;
   const u32 place = row * kRowBytes + (lane % kRowChunks ^ swizzle_of(row)) * kChunkBytes;
@@ -44,8 +46,8 @@ __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid,
   });
 }
 
-/// Transposes the warp's blocks, which it copied to `from`, into the keys from `first_key` on of
-/// the slot.
+/// Transposes the blocks that this warp copied to `from`, and stores them in the slot, from key
+/// `first_key` on.
 __device__ __forceinline__ void transpose_blocks(u32 slot, int first_key, u32 from, int copier) {
   const int lane = copier % kWarp;
   const int line = lane % 8;

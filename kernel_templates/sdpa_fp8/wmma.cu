@@ -2,16 +2,16 @@
 //
 // Q, K, V: e4m3, (B, H, S, D) contiguous, each with one descale factor; O: f16. Any S >= 1;
 // D = HEAD_DIM; the scales are positive. Compiles for sm_80 and up. A work item is TILE_M queries
-// of one (batch, head); it walks over the keys in tiles of TILE_N. Per tile:
+// of one (batch, head); a CTA walks over the keys in tiles of TILE_N. Per tile:
 //
 //   1. K and V arrive in shared memory (plain loads, a ring of cp.async, or producer warps)
 //   2. operands that wmma reads are converted to f16
 //   3. scores = Q K^T      each warp: its rows x its share of the tile's keys, to its score buffer
-//   4. softmax             running row maximum, P relative to it, correction of what came before
+//   4. softmax             running row maximum, P relative to it, correction of earlier sums
 //   5. O = correction O + P V
 //
-// At the end the shares of the keys (WARPS_KV) are merged and the rows are written.
-// Steps 3 to 5 are private to a warp; barriers of the CTA only protect tiles.
+// At the end the results of the WARPS_KV groups of warps are merged and the rows are written.
+// Each warp performs steps 3 to 5 by itself; barriers of the CTA only protect tiles.
 
 #include "wmma_config.cuh"
 #include "wmma_output.cuh"
@@ -24,10 +24,9 @@ struct Scales {
   float value;  ///< descale of V
 };
 
-/// Producer warps: fill the ring ahead of the consumers, and signal when a slot has arrived.
+/// Called by producer warps: fills the ring ahead of the consumers, and signals full slots.
 __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, int copier) {
-  // With one more group in flight, a tile that has arrived would be announced only after the next
-  // slot is free.
+  // With a larger lag, a tile that has arrived would be announced only after the next slot is free.
   constexpr int kLag = max_of(STAGES - 2, 0);
 #pragma unroll 1
   for (int tile = 0; tile < tiles + kLag; ++tile) {
@@ -43,7 +42,7 @@ __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, i
   }
 }
 
-/// Before the first tile: the copies of the first STAGES - 1 tiles.
+/// Starts the copies of the first STAGES - 1 tiles, before the loop over the tiles.
 __device__ __forceinline__ void start_copies(u8* pool, const Head& head, int tiles, int thread) {
 #pragma unroll 1
   for (int tile = 0; tile < STAGES - 1; ++tile) {
@@ -72,7 +71,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
     ptx::wait_copies<max_of(STAGES - 2, 0)>();
     sync_consumers();  // the tile is visible, and the previous tile's slot is free
     if (tile + STAGES - 1 < tiles) copy_tile_async(pool, head, tile + STAGES - 1, thread);
-    // an empty group at the end, without which the last waits would return too early
+    // Without the empty groups after the last tile, the last waits would return too early.
     ptx::commit_copies();
   }
   if constexpr (STAGES > 0 && (QK_WMMA || PV_WMMA)) {
@@ -81,7 +80,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
   }
 }
 
-/// Returns the slot to the producers, after conversion or after use.
+/// Returns the slot to the producers after its tile has been converted or read.
 __device__ __forceinline__ void release_slot(int tile, int tiles) {
   if constexpr (PRODUCER_WARPS > 0) {
     if (tile + STAGES < tiles) {
@@ -90,7 +89,8 @@ __device__ __forceinline__ void release_slot(int tile, int tiles) {
   }
 }
 
-/// Merges the shares of the keys and writes O. `correction`: this warp's, used as scratch.
+/// Merges the results of warps with different keys and writes O. `correction`: scratch of this
+/// warp.
 __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first, const Role& role,
                                            const RowStats& stats, Output& output, float* correction,
                                            const Scales& scales, int thread) {
@@ -145,7 +145,7 @@ __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first
   }
 }
 
-/// Consumer warps: one work item, rows `first` … `first` + TILE_M - 1.
+/// Called by consumer warps: processes one work item, rows `first` … `first` + TILE_M - 1.
 __device__ __forceinline__ void consume(u8* pool, const Head& head, int first, int tiles,
                                         const Scales& scales, int thread) {
   const int warp = thread / kWarp;
@@ -181,7 +181,7 @@ __device__ __forceinline__ void consume(u8* pool, const Head& head, int first, i
   write_rows(pool, head, first, role, stats, output, correction, scales, thread);
 }
 
-/// One work item: TILE_M queries of one (batch, head).
+/// Processes one work item: TILE_M queries of one (batch, head).
 __device__ __forceinline__ void attend(u8* pool, const Head& all, int item, const Scales& scales) {
   const int thread = static_cast<int>(threadIdx.x);
   const int row_tiles = ceil_div(all.seq_len, TILE_M);
@@ -195,9 +195,9 @@ __device__ __forceinline__ void attend(u8* pool, const Head& all, int item, cons
   }
 }
 
-/// `queue`: two zeros, before and after the launch. They count items claimed beyond the first wave,
-/// and CTAs that found no more. `batch_heads` = B * H. Grid: one CTA per work item or, with
-/// PERSISTENT_CTA, any number of CTAs.
+/// `queue`: two words, zero before and after the launch, that count the items claimed beyond the
+/// first wave, and the CTAs that found no more items. `batch_heads` = B * H. Grid: one CTA per work
+/// item or, with PERSISTENT_CTA, any number of CTAs.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wmma(const u8* q, const u8* k, const u8* v, u16* o, float* /*lse*/,
                   const float* q_scale, const float* k_scale, const float* v_scale,
@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   int* claim = reinterpret_cast<int*>(pool + kClaimOffset);
 #pragma unroll 1
   while (item < items) {
-    // Claimed at the start, so that the answer has arrived at the end.
+    // The next item is claimed when this item starts, so that the atomic's result arrives in time.
     int next = 0;
     if (threadIdx.x == 0) next = static_cast<int>(gridDim.x + ptx::atomic_add(queue, 1));
     attend(pool, all, item, scales);

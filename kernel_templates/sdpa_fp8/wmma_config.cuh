@@ -9,7 +9,7 @@
     !defined(REUSE_SCORES) || !defined(FUSED_SOFTMAX) || !defined(SWIZZLE) ||           \
     !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) || !defined(FAST_EXP) ||       \
     !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(UNROLL) || !defined(MIN_CTAS)
-#error a macro of the template is not defined: see docs/kernels.md for the list
+#error a macro of the template is not defined: see search_spaces/sdpa_fp8_wmma_l4.json for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
 #error HEAD_DIM is 64 or 128
@@ -67,7 +67,7 @@ constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
 constexpr int kUnroll = UNROLL;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;  ///< 16-byte chunks of a row of e4m3
 
-// Named barriers; 0 is the whole CTA.
+// Numbers of the named barriers; barrier 0 is that of the whole CTA.
 constexpr int kConsumerBarrier = 1;
 constexpr int kFullBarrier = 2;                       ///< + slot: its tile has arrived
 constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< + slot: its tile has been read
@@ -98,15 +98,14 @@ constexpr int kProbOffset =
 constexpr int kStatsOffset = REUSE_SCORES
                                  ? kScoreOffset + WARPS * kRows * kScoreStride * 4
                                  : kProbOffset + (PV_WMMA ? WARPS * kRows * kProbStride * 2 : 0);
-/// Three f32 per row and group of warps: maximum, sum, correction; followed by the claimed work
-/// item.
+/// The claimed work item follows three f32 per row and group of warps: maximum, sum, correction.
 constexpr int kClaimOffset = kStatsOffset + 3 * 4 * TILE_M * WARPS_KV;
 constexpr int kTileOffset = kClaimOffset + 32;
 constexpr int kVRingOffset = kTileOffset + kKSlots * kKSlotBytes;
 constexpr int kKHalfOffset = kVRingOffset + kVSlots * kVSlotBytes;
 constexpr int kVHalfOffset = kKHalfOffset + (QK_WMMA ? TILE_N * kKHalfStride * 2 : 0);
 constexpr int kTileEnd = kVHalfOffset + (PV_WMMA ? TILE_N * kVHalfStride * 2 : 0);
-/// The finished rows in f32, overlapping the tiles, which are no longer needed then.
+/// The finished rows in f32 overlap the tiles, which are no longer needed at the end.
 constexpr int kOutOffset = kTileOffset;
 constexpr int kSharedBytes = max_of(kTileEnd, kOutOffset + TILE_M * kOutStride * 4);
 

@@ -1,4 +1,4 @@
-// The warp's part of the output: f32 accumulators of its rows over its keys.
+// The output of a warp: f32 accumulators of its rows, summed over its keys.
 #pragma once
 
 #include "common/convert.cuh"
@@ -53,7 +53,7 @@ struct Output {
     }
   }
 
-  /// Adds the rows to `out` (kOutStride), or writes them there.
+  /// Adds the warp's rows to `out` (with stride kOutStride) if `add`, otherwise stores them there.
   __device__ __forceinline__ void deposit(float* out, const Role& /*role*/, bool add) {
 #pragma unroll
     for (int g = 0; g < kRowGroups; ++g) {
@@ -94,7 +94,7 @@ struct Output {
     }
   }
 
-  /// kColumns e4m3 values of one key.
+  /// Loads kColumns e4m3 values of one key.
   static __device__ __forceinline__ void load_value(float (&value)[kColumns], const u8* bytes) {
 #pragma unroll
     for (int c = 0; c < kColumns; c += 2) {

@@ -63,7 +63,8 @@ __device__ __forceinline__ float total_of(const Float4& p) {
   return (p.value[0] + p.value[1]) + (p.value[2] + p.value[3]);
 }
 
-/// P in the form that P V reads: f16 in the buffer of probabilities, or f32 in place of the scores.
+/// Stores P as P V reads it: in f16 in the buffer of probabilities, or in f32 in place of the
+/// scores.
 __device__ __forceinline__ void store_probabilities(float* row, u16* prob_row, int c,
                                                     const Float4& p) {
 #if PV_WMMA
@@ -76,7 +77,7 @@ __device__ __forceinline__ void store_probabilities(float* row, u16* prob_row, i
 
 constexpr int kLaneChunks = kKeys / 8;  ///< groups of four scores per lane and row
 
-/// One row, read once and kept in registers. Returns this lane's part of the sum.
+/// Computes one row, which is read once and kept in registers. Returns this lane's part of the sum.
 __device__ __forceinline__ float softmax_fused(float* row, u16* prob_row, int part, int limit,
                                                float scale, float& maximum) {
   Float4 x[kLaneChunks];
@@ -99,7 +100,7 @@ __device__ __forceinline__ float softmax_fused(float* row, u16* prob_row, int pa
   return sum;
 }
 
-/// One row in three passes over shared memory: maximum, exponentials, sum and conversion.
+/// Computes one row in three passes over shared memory: maximum, exponentials, sum and conversion.
 __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, int part, int limit,
                                                    float scale, float& maximum) {
   float largest = maximum;
@@ -118,8 +119,8 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
   for (int c = part; c < kKeys / 4; c += 2) {
     const Float4 p = *reinterpret_cast<const Float4*>(row + 4 * c);
     sum += total_of(p);
-    // In place of the scores, P of group c overlaps group c / 2, which the other lane may not have
-    // read yet.
+    // If P overwrites the scores, P of group c overlaps the scores of group c / 2, which the row's
+    // other lane may not have read yet.
     if constexpr (REUSE_SCORES) ptx::sync_warp();
     if constexpr (PV_WMMA) store_probabilities(row, prob_row, c, p);
   }
@@ -127,9 +128,10 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
 }
 
 /// Turns the warp's scores into probabilities relative to the running maximum of each row. Writes
-/// for each row the factor for the previous sums (1 if the maximum did not change). `limit`: the
-/// number of existing keys of this warp, any integer. `scale`: positive; converts raw scores to
-/// powers of two. Returns true, in every lane, if some factor is not 1.
+/// to `correction` the factor for the previous sums of each row (1 if its maximum did not change).
+/// `limit`: the number of keys of the tile that exist for this warp; it may be negative or too
+/// large. `scale`: positive; converts raw scores to powers of two. Returns true, in every lane, if
+/// the factor of some row is not 1.
 __device__ __forceinline__ bool softmax_tile(float* scores, u16* probs, float* correction,
                                              const Role& role, RowStats& stats, int limit,
                                              float scale) {

@@ -33,11 +33,12 @@ __device__ __forceinline__ u8* v_slot(u8* pool, int slot) {
   return pool + kVRingOffset + slot * kVSlotBytes;
 }
 
-/// Calls body(row, chunk) for this thread's share, 0 … kSharers - 1, of the chunks of kTileRows
-/// rows. The number of iterations is a compile-time constant, so that no remainder loop is needed.
+/// Calls body(row, chunk) for those of the chunks of kTileRows rows that belong to `thread`, which
+/// is 0 … kSharers - 1. The number of iterations is a compile-time constant, so that no remainder
+/// loop is needed.
 template <int kTileRows, int kSharers, class Body>
 __device__ __forceinline__ void for_each_chunk(int thread, Body body) {
-  static_assert(kSharers % kRowChunks == 0, "a thread keeps its chunk from turn to turn");
+  static_assert(kSharers % kRowChunks == 0, "a thread must have the same chunk in each turn");
   constexpr int kRowsPerTurn = kSharers / kRowChunks;
   constexpr int kTurns = ceil_div(kTileRows, kRowsPerTurn);
   const int first = thread / kRowChunks;
@@ -62,7 +63,7 @@ __device__ __forceinline__ void copy_tile_async(u8* pool, const Head& head, int 
   });
 }
 
-/// 16 e4m3 to 16 f16 at `halves`.
+/// Converts 16 e4m3 to f16 at `halves`.
 __device__ __forceinline__ void store_as_f16(u16* halves, const Chunk& bytes) {
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -77,7 +78,7 @@ __device__ __forceinline__ Chunk load_chunk(const u8* source, int row, int chunk
   return *reinterpret_cast<const Chunk*>(source + row * HEAD_DIM + chunk * kChunkBytes);
 }
 
-/// STAGES 0: loads a tile through registers, directly to the form that its reader needs.
+/// With STAGES 0, loads a tile through registers, and stores it in the form that its readers need.
 __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int tile, int thread) {
   for_each_chunk<TILE_N, kConsumers>(thread, [&](int row, int chunk) {
     const Chunk k = load_chunk(head.k, tile * TILE_N + row, chunk, head.seq_len);
@@ -113,7 +114,7 @@ __device__ __forceinline__ void dequantise_tile(u8* pool, int slot, int thread) 
   });
 }
 
-/// The tile of queries, as f16 for wmma or as f32.
+/// Loads the tile of queries, as f16 for wmma or as f32.
 __device__ __forceinline__ void load_queries(u8* pool, const Head& head, int first, int thread) {
   for_each_chunk<TILE_M, kConsumers>(thread, [&](int row, int chunk) {
     const Chunk bytes = load_chunk(head.q, first + row, chunk, head.seq_len);
