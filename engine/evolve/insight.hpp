@@ -17,7 +17,7 @@ struct ValueInsight {
   std::size_t parameter = 0;
   std::size_t value = 0;
   std::size_t runs = 0;  ///< candidates with this value that passed all gates
-  /// number of other candidates with this value, by the gate that they failed
+  /// number of rejected candidates with this value, by the gate that they failed
   std::array<std::size_t, kGates> failures = {};
   /// The effect on the time of this value in place of the winner's value, from pairs of candidates
   /// near the winner. Nullopt for the winner's own value, and for a value that was not tried near

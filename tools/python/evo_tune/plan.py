@@ -172,8 +172,8 @@ def _doublings(count, first, what):
 
 
 def _tensor_map(its, values):
-    """Computes all fields of a tensor map except `of`. Limits that are not checked here are checked
-    by the driver."""
+    """Computes all fields of a tensor map except `of`, the position of the map's buffer.
+    The driver checks the limits that are not checked here."""
     name = its["name"]
 
     def number(expression):
