@@ -10,8 +10,7 @@ Query::~Query() {
   try {
     statement_->clearBindings();
   } catch (const SQLite::Exception&) {
-    // An error of clearBindings() is harmless, because the statement's next user binds all
-    // parameters again.
+    // An error of clearBindings() is harmless: the statement's next user binds all parameters.
   }
 }
 

@@ -46,8 +46,8 @@ struct TextureSetup {
   std::optional<Expression> height = {};
 };
 
-/// A tensor map (CUtensorMap) over another argument, its buffer. Each list begins with the
-/// innermost dimension. The expressions may use macros, so each kernel has its own tensor map.
+/// A tensor map (CUtensorMap) over a buffer, which is another argument. Lists such as `strides`
+/// begin with the innermost dimension. Expressions may use macros, so each kernel has its own map.
 struct TensorMapSetup {
   std::string of;            ///< name of the buffer
   std::size_t position = 0;  ///< position of the buffer in Problem::arguments

@@ -112,7 +112,7 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
                   .getInt(),
               0);
     // A killed process may lose only the evaluation that it was storing, so the stored candidates
-    // of a run have consecutive numbers from 0.
+    // of a run are numbered without gaps.
     EXPECT_EQ(database
                   .execAndGet("SELECT count(*) FROM (SELECT run_id, count(*) AS n,"
                               " max(generation * 8 + position) + 1 AS last FROM candidate"

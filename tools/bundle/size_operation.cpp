@@ -85,7 +85,7 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
-/// If the instruction keeps only 32 bits of the product, notes that the product must fit.
+/// If the instruction keeps only 32 bits of the product, notes that it must fit.
 SizeValue narrow(SizeValue product, const Instruction& instruction) {
   constexpr int kShort = 32;
   const bool is_narrow =
@@ -157,8 +157,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // If the mask only rounds the value down, the result still grows with the size, so `tests` need
-  // not contain it.
+  // A mask that only rounds down needs no SizeOutcome::tests: the result grows with the size.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 

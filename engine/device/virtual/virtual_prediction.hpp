@@ -41,8 +41,7 @@ using ExecutePart =
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
 
-/// Lists, as text, the effects that the time model ignores although they change the launches'
-/// times.
+/// Lists, as text, the effects on the times of launches that the time model ignores.
 [[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

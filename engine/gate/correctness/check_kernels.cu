@@ -240,8 +240,7 @@ __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); 
 
 /// Writes the index of the first byte in which `data` differs from the masked copy `kept` to word 0
 /// of the result slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint
-/// of `kept` to word kFingerprint of the slot, as evo_fingerprint does. `data` and `kept` are
-/// aligned to eight bytes.
+/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to eight bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
@@ -309,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 /// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
 /// byte, hold `pattern` (two bytes, repeated). Writes to word 0 of the result slot the offset of
 /// the first damaged byte behind the buffer, and to word 1 the distance, in bytes, of the last
-/// damaged byte before the buffer (1 is next to it). If a zone is intact, its word keeps all bits 1.
+/// damaged byte before the buffer (1 is next to it). The word of an intact zone keeps all bits 1.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {

@@ -67,11 +67,9 @@ class Call:
 
 def load(folder, driver=None, allow=()):
     """Loads the bundle in a folder. `driver`: the driver library, instead of EVO_TUNE_DRIVER or
-    libcuda.
-
-    `allow`: permits launches that were not checked (docs/bundle.md). A shape variable, such as
-    {"R"} or {"R": (1, 100000)} with a range, may have values that were not checked. A buffer may
-    overlap other buffers and be aligned to its elements only."""
+    libcuda. `allow`: names for which unchecked launches are permitted (docs/bundle.md): {"R"}, or
+    {"R": (1, 100000)} with a range, permits unchecked values of the shape variable R; the name of a
+    buffer permits it to overlap other buffers and to be aligned to its elements only."""
     return Bundle(folder, driver, allow)
 
 
