@@ -27,9 +27,9 @@ struct KernelSource {
 };
 
 /// Reads `file` and, recursively, the files that it includes by `#include "…"`. Each file is
-/// searched in the folder of the including file, then in `root`. For a standard header, which is in
-/// neither folder, a stand-in is used (standard_headers.hpp). Headers in `include_folders` are left
-/// to the compiler. All files must lie in `root` after following links. Throws InputError naming
+/// searched in the folder of the including file, then in `root`. Standard headers that neither
+/// folder contains come from standard_headers.hpp. The compiler itself reads headers in
+/// `include_folders`. All files must lie in `root` after following links. Throws InputError naming
 /// file, line and #include if a file is missing, lies outside of `root`, is spelled differently on
 /// disk, or shares its name with another file.
 [[nodiscard]] KernelSource load_source(

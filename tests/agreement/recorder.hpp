@@ -42,8 +42,8 @@ struct RecordPlan {
 ///      device.
 ///   3. Run each candidate on its group of shapes.
 ///
-/// Record::faults lists failing kernels. If a fault destroys the CUDA context, the record ends
-/// after it. Other errors throw an exception.
+/// Record::faults lists failing kernels. If a fault destroys the CUDA context, the record ends with
+/// this fault. Errors other than faults of a kernel throw an exception.
 class Recorder {
  public:
   /// A function that saves the record so far. Recorder calls it from time to time, so that earlier

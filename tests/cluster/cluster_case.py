@@ -63,8 +63,8 @@ def parent_of(process):
 
 def children():
     """Maps the id of each descendant of this process to its command line, parents before their
-    children. Sorting by id would not give this order, because after the greatest id the system
-    continues with small ids."""
+    children. Sorting by id might list a child before its parent, because after the greatest id the
+    system continues with small ids."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and (known := status(entry.name)):

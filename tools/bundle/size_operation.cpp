@@ -210,7 +210,7 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
 }
 
 /// The outcome of an instruction with an operand that does not depend on sizes alone, such as a
-/// thread's index. An `and` or `xor` of a size with such an operand may act differently for every
+/// thread's index. An `and` or `xor` of a size and a thread's index may act differently for every
 /// size, so the outcome's `tests` contain the size.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;

@@ -1,5 +1,5 @@
-// Compares the map of the CTAs that write each byte, which is traced without computing values, with
-// the writes of each CTA in a run of this CTA alone.
+// Compares the write map, which gives the CTA that writes each byte and is traced without computing
+// values, with the bytes that each CTA writes when it runs alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
