@@ -22,8 +22,8 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, at
-  /// least the winner's p50 counts, because A/B comparisons decided that no other kernel is faster.
+  /// The time by which kernels are chosen: the p50, raised to the p50 of the run's winner if it is
+  /// less, because A/B comparisons decided that no other kernel is faster than the winner.
   double ranked_us = 0;
 };
 

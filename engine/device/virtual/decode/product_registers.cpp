@@ -13,9 +13,9 @@
 //    its group. An instruction that reads an accumulator of a wgmma in flight, or writes one of its
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
-//    last wgmma.fence. A wgmma lacks a wgmma.fence if its accumulator or A fragment is in such a
-//    register. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
-//    compilers may leave moves of dead values before the wgmma.
+//    last wgmma.fence. A wgmma lacks a wgmma.fence if its accumulator or A fragment is in a
+//    register of this state. Accumulators that a wgmma overwrites (scale-d is a literal 0) are
+//    exempt, because compilers may leave moves of dead values before the wgmma.
 
 namespace evo::ptx {
 namespace {
