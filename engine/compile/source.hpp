@@ -27,11 +27,11 @@ struct KernelSource {
 };
 
 /// Reads `file` and, recursively, the files that it includes by `#include "…"`. Each file is
-/// searched in the folder of the including file, then in `root`. Standard headers that neither
-/// folder contains come from standard_headers.hpp. The compiler itself reads headers in
-/// `include_folders`. All files must lie in `root` after following links. Throws InputError naming
-/// file, line and #include if a file is missing, lies outside of `root`, is spelled differently on
-/// disk, or shares its name with another file.
+/// searched in the folder of the including file, then in `root`, then among the replacements of
+/// standard headers (standard_headers.hpp). The compiler itself reads headers in `include_folders`.
+/// All files must lie in `root` after following links. Throws InputError naming file, line and
+/// #include if a file is missing, lies outside of `root`, is spelled differently on disk, or shares
+/// its name with another file.
 [[nodiscard]] KernelSource load_source(
     const std::filesystem::path& file, const std::filesystem::path& root,
     const std::vector<std::filesystem::path>& include_folders = {});

@@ -172,8 +172,8 @@ def _doublings(count, first, what):
 
 
 def _tensor_map(its, values):
-    """Computes all fields of a tensor map except `of`, the position of the map's buffer.
-    The driver checks the limits that are not checked here."""
+    """Computes all fields of a tensor map except `of`, the position of the map's buffer. Checks
+    only some of CUDA's limits, because the driver checks the rest."""
     name = its["name"]
 
     def number(expression):

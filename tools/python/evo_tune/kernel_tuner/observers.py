@@ -42,7 +42,7 @@ class BenchmarkObserver:
 
 
 class RegisterObserver:
-    """"num_regs": the registers of a thread."""
+    """Adds "num_regs", the number of registers per thread, to each result."""
 
     def observe(self, judged):
         for result, entry in judged.pairs:
