@@ -46,8 +46,8 @@ struct RecordPlan {
 /// this fault. Errors other than faults of a kernel throw an exception.
 class Recorder {
  public:
-  /// A function that saves the record so far. Recorder calls it from time to time, so that earlier
-  /// outputs are not lost if a kernel hangs.
+  /// A function that saves the record so far, which Recorder calls from time to time so that
+  /// earlier outputs are not lost if a kernel hangs.
   using Save = std::function<void(const Record&)>;
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);
