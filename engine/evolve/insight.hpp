@@ -68,8 +68,8 @@ struct Insight {
   std::vector<KnobInsight> knobs;             ///< most important near the winner first
   std::vector<InteractionInsight> interactions;
   std::vector<ValueInsight> only_failed;  ///< tried at least twice, without a success
-  /// Values that made the winner slower, or faster by at most kSameTime, when they replaced its own
-  /// value; slowest first. Users need not try these values again.
+  /// Values that users need not try again, because each of them, in place of the winner's value,
+  /// made the winner slower, or faster by at most kSameTime; slowest first.
   std::vector<ValueInsight> negatives;
 };
 

@@ -17,7 +17,8 @@ struct WayStart {
   Candidate candidate;
 };
 
-/// The stored times of a run in microseconds, by candidate; nullopt if it is not green.
+/// The stored times of a run in microseconds, by candidate; nullopt for candidates that are not
+/// green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
 /// A path to the winner, or the reason why there is none.

@@ -24,7 +24,7 @@ PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
 # With PR_SET_CHILD_SUBREAPER, the system makes orphaned processes children of this process.
-# The tests can therefore find every process that they have started.
+# The tests find all processes that they have started among the descendants of this process.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 

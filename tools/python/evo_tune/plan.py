@@ -251,7 +251,7 @@ def _sizes(step, values):
 
 
 def _attributes(step):
-    """The CUlaunchAttributeID of each launch attribute. Older bundles name no attributes."""
+    """The CUlaunchAttributeID of each launch attribute of a step; empty in older bundles."""
     try:
         return [_LAUNCH_ATTRIBUTES[name] for name in step.get("attributes", [])]
     except KeyError as error:
