@@ -45,7 +45,7 @@ void declare_given(CLI::App& app, InitOptions& options) {
          "--reference", given.reference,
          "reference: 'default', the default configuration; "
          "'program', a reference.py for you to write; or another kernel of the file "
-         "with the same parameters (default: with --size and --param 'default', else 'program')")
+         "with the same parameters (default: 'default' with --size and --param, else 'program')")
       ->type_name("NAME");
   app.add_option("--reference-grid", given.reference_grid,
                  "CTAs of the kernel that --reference names")

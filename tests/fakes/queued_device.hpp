@@ -29,8 +29,7 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
                               std::span<const KernelArgument> arguments) override;
 
   /// After this call, every kernel may start before the preceding kernel has ended. If `waits` is
-  /// false, a kernel does not wait for a preceding kernel of the checks that writes late, but runs
-  /// before it.
+  /// false, a kernel runs before a preceding put_back_late(), as if it lacked griddepcontrol.wait.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;

@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// The file patterns for completing a value: "files *.json".
+/// The argument of the shell's completion for a value of this kind, for example "files *.json".
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},

@@ -16,8 +16,8 @@ std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 
-/// Programs often send several signals at once: `timeout` sends one to the process and one to its
-/// group, and a terminal sends one to each process in the foreground.
+/// Signals within this time count as one request, because `timeout` sends one signal to the process
+/// and one to its group, and a terminal sends one to each process in the foreground.
 constexpr std::int64_t kOneRequestMs = 1000;
 
 std::int64_t now_ms() {

@@ -70,7 +70,7 @@ Ordered control(const Store& store, RunId run) {
 }
 
 Ordered recording(const Store& store, const StoredRun& run, const Ordered& options) {
-  // A recording that was continued with a larger --count has more evaluations than `options` says.
+  // If a recording was continued with a larger --count, `options` still holds the old count.
   const std::int64_t asked = std::max(options.value("candidates", std::int64_t{0}), run.evaluated);
   return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
