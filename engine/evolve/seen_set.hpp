@@ -25,8 +25,8 @@ class SeenSet {
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
-  /// A random valid candidate that is not in the set. Once nearly all candidates were seen, returns
-  /// next_unseen() instead. Does not add the candidate to the set.
+  /// A random valid candidate that is not in the set. Returns next_unseen() once nearly all
+  /// candidates were seen. Does not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
   /// The first valid candidate, in the order of the space, that is not in the set; nullopt if all

@@ -54,7 +54,7 @@ class Steps {
 
  private:
   /// The mean number of operations `what` for one execution of the step's machine instruction. The
-  /// profile counts them by PTX line, so all instructions of the line and the unit share the count.
+  /// profile counts by PTX line, so all instructions of a line and a unit get the same mean.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
@@ -193,7 +193,7 @@ class Steps {
       if (is_far && step.unit != Unit::kGlobalStore) {
         step.dram_lines = is_load ? step.passes : std::max(step.sectors / kSectorsOfLine, 1.0);
       } else if (is_load) {
-        // A load of several lines waits for the slowest of these lines.
+        // A load of several cache lines waits for the slowest of them.
         step.latency += rates_.slowest_line * (1 - 1 / step.passes);
       }
     }

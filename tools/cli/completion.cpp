@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// The argument of the shell's completion for a value of this kind, for example "files *.json".
+/// The rule for completing a value whose type in the help is `word`, for example "files *.json".
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},

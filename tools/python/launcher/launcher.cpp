@@ -159,8 +159,8 @@ class Calls {
     return results(call);
   }
 
-  /// Stores the launch that was prepared for calls with arguments of these types and shapes in the
-  /// current context.
+  /// Stores the launch that was prepared for calls in the current context whose arguments have the
+  /// types and shapes of `inputs` and `keywords`.
   /// `allocations`: buffer, shape and dtype of each output that the call allocates.
   void learn(nb::handle inputs, nb::handle keywords, std::uintptr_t context, nb::handle arguments,
              nb::handle steps, nb::object workspaces, nb::handle allocations) {

@@ -90,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Returns the number of the vector clock that the bulk copies on an mbarrier use.
+  /// Returns the number of a vector clock for the bulk copies on an mbarrier.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
