@@ -57,7 +57,7 @@ class JsonReader {
                                    std::initializer_list<std::string_view> allowed) const;
 
   /// The formulas of the object under `key`, by name; empty if the key is absent. If a formula
-  /// contains the name of another formula, the name is replaced.
+  /// contains the name of another formula, that formula replaces the name.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
   /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.

@@ -46,8 +46,8 @@ class DeviceService {
   /// certainly exceeds a limit.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// Times the kernel, launches it many more times, and then checks its outputs. In a screening,
-  /// the time limit of these launches is shorter. A kernel that is certainly slower than
+  /// Times the kernel, launches it many more times, and then checks its outputs. A screening
+  /// has a shorter time limit for the additional launches. A kernel that is certainly slower than
   /// `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;

@@ -93,7 +93,7 @@ ExportNames names_of(const StoredRun& run) {
     if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
-    // If problem.json is of another format version, uses the names recorded with the run.
+    // If problem.json is of another format version, the problem's name serves as the kernel's name.
   }
   return names;
 }

@@ -19,7 +19,7 @@ struct RunResults {
 
 /// The T4 format of auto-tuning results. "invalidity" names the gate that a configuration failed:
 /// build "compile", resource and timing "runtime", correctness "correctness". The additional key
-/// "evo_tune" holds the reason, the candidate's origin, and its kernel's resources.
+/// "evo_tune" holds the reason of a failure, the candidate's origin, and its kernel's resources.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
 /// The format of a Kernel Tuner cache file. A failed configuration has the kind of failure instead
