@@ -29,7 +29,7 @@ void declare_given(CLI::App& app, InitOptions& options) {
   repeated("--inout", given.inouts, "NAME",
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
-           "CTAs, as expressions of sizes and macros, for each --entry");
+           "numbers of CTAs, as expressions of sizes and macros, for each --entry");
   repeated("--block", options.blocks, "X[,Y[,Z]]",
            "threads of a CTA, for each --entry, like --grid");
   repeated("--shared", options.shared, "EXPR",

@@ -241,7 +241,7 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
-/// Reads the source as it is compiled, and collects the files to copy.
+/// Reads the source as the compiler sees it, and collects the files to copy.
 KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
   const fs::path file = fs::canonical(request.kernel);
   intake.copies = copies_of(file, request.include_folders);

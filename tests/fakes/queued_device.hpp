@@ -14,7 +14,7 @@ namespace evo::fake {
 
 /// Imitates a GPU by means of a virtual device. The made-up times of this device count as measured,
 /// it does not track which elements are written, and it runs queued work only when the host waits.
-/// The first fault loses the device; work that was queued later never runs.
+/// After the first fault, the device is lost, and later work in the queue never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);

@@ -77,7 +77,7 @@ def winners(runs):
     return ["search", "shape", "p50, µs", "TFLOP/s", "registers", "largest error"], rows
 
 
-# Columns of the table "attention": each shows the fastest row that the function selects.
+# Columns of the table "attention": each shows the fastest row that its function selects.
 CONTENDERS = {
     "P in f16": lambda row: row["name"] == "evo-tune" and row["p"] == "f16",
     "P in e4m3": lambda row: row["name"] == "evo-tune" and row["p"] == "fp8",

@@ -72,7 +72,7 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// How the CTA has synchronised with other CTAs; null until something must be recorded.
+  /// How the CTA has synchronised with other CTAs; null before its first fence or strong read.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
   /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
