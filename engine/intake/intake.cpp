@@ -197,7 +197,7 @@ bool reach_the_kernel(const Draft& draft) {
                              [&](const auto& variable) { return names.contains(variable.first); });
 }
 
-/// Runs the kernel with small sizes, and adds a small shape beside the timed one.
+/// Runs the kernel with small sizes, and adds a small shape to the timed shape of the draft.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
                   const Configurations& configurations, const Trial& trial, Draft& draft) {
   const bool is_wanted = !request.given.sizes.empty();

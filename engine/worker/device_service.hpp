@@ -53,14 +53,14 @@ class DeviceService {
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                            double window_s) = 0;
-  /// Predicts the utilization of the GPU's units. Needs a device that predicts times.
+  /// Predicts the utilization of the GPU's units, on a device that predicts times.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                                 const std::string& shape) = 0;
   /// See Session::write_outputs().
   virtual Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const std::string& folder) = 0;
-  /// Compares the times of two kernels. Needs a device that measures times.
+  /// Compares the times of two kernels, on a device that measures times.
   virtual Task<Reply<PairResult>> compare(const KernelUnderTest& first,
                                           const KernelUnderTest& second,
                                           const std::string& shape) = 0;

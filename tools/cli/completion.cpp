@@ -48,7 +48,7 @@ class Walk {
     ++positional_;
   }
 
-  /// The option with this name that the current command accepts, or null.
+  /// The option named `name` that the current command accepts, or null.
   [[nodiscard]] const CLI::Option* option(const std::string& name) const {
     for (const CLI::App* app : levels()) {
       for (const CLI::Option* option : app->get_options()) {

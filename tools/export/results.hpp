@@ -8,9 +8,9 @@
 
 namespace evo {
 
-/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds. A
-/// predicted time is marked three times: its objective, its measurement and the file's environment
-/// say "predicted".
+/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds.
+/// If times are predicted, the file says so in the objective, in the measurements and in the
+/// environment.
 struct RunResults {
   std::string text;
   int configurations = 0;
