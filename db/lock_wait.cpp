@@ -28,7 +28,7 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// The shortest wait that is reported. Writers normally hold the lock for less time.
+/// The shortest wait that is reported; writers normally hold the lock for less time.
 constexpr milliseconds kQuietly{2000};
 /// How long to keep trying to lock the database after the user requested a stop: longer than a
 /// transaction of another writer normally takes.
