@@ -72,7 +72,7 @@ class DevicePool {
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
   /// Waits for the home device, or for another device that becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
-  /// Waits for this device. Throws MissingError if the device is lost.
+  /// Waits for device number `device`. Throws MissingError if the device is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
   /// The devices' current phases, and the time that the devices have spent in each phase.

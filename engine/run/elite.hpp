@@ -104,7 +104,7 @@ class Climb {
   /// True if the challenger's rank is within the capacity of the elite. Call may_enter() after
   /// next() has returned null.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
-  /// Inserts the challenger. If the elite then exceeds its capacity, the last member leaves.
+  /// Inserts the challenger, and removes the last member if the elite exceeds its capacity.
   void enter();
 
  private:

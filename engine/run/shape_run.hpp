@@ -53,10 +53,10 @@ class ShapeRun {
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely:
-  /// for an elite of at most n kernels, the time of its last member, or the time of the (n + 1)-th
-  /// best kernel of the elite and of this generation if that is shorter (not of the n-th, because a
-  /// better kernel may turn out to be wrong). Infinite in recordings, and if the objective is not
-  /// the time.
+  /// for an elite of at most n kernels, the time of its last member or, if shorter, the time of the
+  /// (n + 1)-th best kernel of the elite and of this generation. The n-th best kernel is not used,
+  /// because a better kernel may turn out to be wrong. The limit is infinite in recordings, and if
+  /// the objective is not the time.
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the search on this shape, for users.
   struct Standing {

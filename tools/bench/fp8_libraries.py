@@ -37,7 +37,8 @@ class CudnnFp8:
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
-        # The graph's two maxima cost time and are not used here, but some plans may need them.
+        # Two maxima (amax) are optional outputs of the graph: they cost time and are not used here,
+        # but some of cuDNN's plans may need them.
         try:
             graph, ids = self.graph_of(sets[0], with_maxima=False)
         except self.cudnn.cudnnGraphNotSupportedError:

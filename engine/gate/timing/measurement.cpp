@@ -36,7 +36,7 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   // Time in µs before the median is compared with the early-stop limit, because the clocks of an
   // idle device rise at first, and because another process may disturb a few samples.
   const double settled_us = options.is_settled ? 2000 : 4000;
-  // With fewer samples, all of them may be slower than the median by chance.
+  // With fewer samples than this, all of them may be slower than the median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();

@@ -41,8 +41,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Copies the inputs of the case `content` to the buffers of the case `where`, except textures,
-/// which all timed cases share.
+/// Copies the inputs of the test case `content` to the buffers of the test case `where`, except
+/// textures, which all timed test cases share.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
