@@ -44,7 +44,7 @@ struct TensorMapSpec {
 [[nodiscard]] std::size_t element_bytes(TensorMapType type);
 /// Number of bytes from the first element to the end of the last element.
 [[nodiscard]] std::uint64_t extent_bytes(const TensorMapSpec& spec);
-/// The strides of a dense tensor with these dimensions.
+/// The strides of a dense tensor with the dimensions `dims`.
 [[nodiscard]] std::vector<std::uint64_t> dense_strides(const std::vector<std::uint64_t>& dims,
                                                        TensorMapType type);
 

@@ -53,7 +53,7 @@ class DevicePool {
 
   /// Adds a device. Returns its number.
   std::size_t add(std::unique_ptr<DeviceService> device);
-  /// After this call, losing the last device is no error, because other devices may join the run.
+  /// Makes the loss of the last device no error, because other devices may join the run.
   void expect_more() { expects_more_ = true; }
   /// Marks a device as lost. If a coroutine uses the device, its request to the device fails.
   void leave(std::size_t device);

@@ -69,8 +69,8 @@ class Elite {
   /// `capacity`, or the value is not certainly worse than the last member's.
   [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time, because a kernel that is certainly slower cannot enter the elite.
-  /// Infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
+  /// The last member's time, because a kernel that is certainly slower cannot enter the elite;
+  /// infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
   /// if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 

@@ -7,8 +7,8 @@
 //
 // The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
 // driver at run time (link with libdl if the system has it). Every failure throws an
-// evo_tune::Error that names the file and the reason. Each bundle has a copy of these headers. The
-// headers use include guards, because #pragma once does not recognise copies as one file.
+// evo_tune::Error that names the file and the reason. Each bundle has a copy of the loader's
+// headers, which have include guards because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 

@@ -34,7 +34,7 @@ class TimingGate {
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
 
-  /// Compares two kernels by interleaved pairs (A B B A …). Works only on a GPU. Comparing a kernel
+  /// Compares two kernels on a GPU by interleaved pairs of launches (A B B A …). Comparing a kernel
   /// with itself gives a tie in at least 99 % of comparisons.
   [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                         const Shape& shape, const Progress& progress);

@@ -51,7 +51,7 @@ thread_local std::vector<void*> below;  ///< contexts under the current one
 /// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
 /// take part in it.
 std::atomic<unsigned long long> capture_number{0};
-/// The addresses of these elements serve as the primary contexts of the devices.
+/// The address of element i serves as the primary context of device i.
 char primary_contexts[8];
 
 /// Records a call as a line. Returns the error code that the test has set for this call, or 0.
