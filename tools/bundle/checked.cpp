@@ -224,8 +224,8 @@ class Conditions {
   void add(const std::string& expression, const std::string& why) {
     all_.push_back({{"expression", expression}, {"why", why}, {"variables", Json::array({name_})}});
   }
-  /// Adds a condition on all sizes except 0, which has no elements. The condition on the range says
-  /// whether 0 was checked.
+  /// Adds a condition on all sizes except 0, which has no elements and is covered by the condition
+  /// on the range of sizes.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }

@@ -185,7 +185,7 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Launches once more, because the times of short launches depend on the content of the caches.
+  // Discards a sample: short launches depend on the caches, which the verification changed.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 
