@@ -19,7 +19,7 @@ struct WaitOptions {
   /// A wait ends about two seconds after `*stop` becomes true; a null `stop` interrupts no wait.
   const std::atomic<bool>* stop = nullptr;
   /// Called with a line that describes the wait, once a wait has lasted two seconds or half of
-  /// `limit`. By default, prints the line to standard error.
+  /// `limit`; the default prints the line to standard error.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);

@@ -185,7 +185,7 @@ class Simulation {
     }
   }
 
-  /// Lets all blocked warps continue, which inconsistent simulated paths would block for ever.
+  /// Unblocks all warps, because inconsistent simulated paths would block them for ever.
   bool release_any() {
     bool any = false;
     for (SimWarp& warp : warps_) {

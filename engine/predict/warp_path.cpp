@@ -100,8 +100,9 @@ class BranchShares {
   }
 
   /// The fraction of executions that take the branch at the end of block `b`, if the compiler made
-  /// several copies of a loop and the PTX loop makes `trips` passes. The copy with the most
-  /// repetitions runs first; each copy runs as often as the remaining `trips` allow.
+  /// several copies of a loop and the PTX loop makes `trips` passes. The copy of the
+  /// loop with the most repetitions runs first; each copy runs as often as the remaining `trips`
+  /// allow.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
     constexpr double kRounding = 1e-6;
@@ -292,7 +293,7 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // Counts the direction that leaves a loop or, if neither does, the rarer direction.
+  // The counted direction is the one that leaves a loop or, if neither does, the rarer one.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];

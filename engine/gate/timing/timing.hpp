@@ -8,8 +8,8 @@
 namespace evo {
 
 /// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move
-/// `bytes` if they exceed its L2 cache. A lower measured time shows a fault of the kernel or the
-/// clock.
+/// `bytes` if they exceed its L2 cache. A measured time below the bound shows a fault of the kernel
+/// or the clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
 /// The timing gate: measures the time of one launch inside a graph of many launches, over rotating

@@ -1,5 +1,5 @@
 // A fake CUDA driver for tests. The driver executes no kernels and records each call as a line of
-// text. A test makes any address the current context of its thread by fake_context().
+// text. A test passes any address to fake_context() to make it the current context of its thread.
 
 #include <atomic>
 #include <cstdarg>
