@@ -144,8 +144,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running. Call
-  /// forget() before you destroy a context or stream that launched a kernel of this bundle.
+  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running meanwhile.
+  /// Call forget() before you destroy a context or stream that launched a kernel of this bundle.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;

@@ -96,7 +96,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // If launches are long, each graph has one launch, so replaces the inputs of the next graph.
+  // If launches are long, each graph has one launch, so the next graph gets the fresh inputs.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
