@@ -249,8 +249,8 @@ class Arguments {
                enumerations_.contains(argument.type.substr(argument.type.rfind(':') + 1))) {
       argument.dtype = "i32";
     } else if (element.dtype.empty() || (is_scalar && !may_be_scalar)) {
-      argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
-                            (argument.type.empty() ? "of an unknown type" : argument.type) +
+      argument.dtype = todo("no dtype fits " + plain + ", whose C++ type is " +
+                            (argument.type.empty() ? "unknown" : argument.type) +
                             (is_scalar ? ", " + std::to_string(argument.bytes) +
                                              " bytes; a structure has \"fields\" in place of "
                                              "dtype and value"
