@@ -108,8 +108,9 @@ struct TimingPlace {
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
 /// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the timing
-/// gate rejected the kernel). Green: only `timing` is set. Unjudged: none of these is set, because
-/// the kernel passed the resource gate, but there was no device to run it.
+/// gate rejected the kernel). Green: only `timing` is set. Unjudged: neither `duplicate_of`,
+/// `rejection` nor `timing` is set, because the kernel passed the resource gate, but there was no
+/// device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation

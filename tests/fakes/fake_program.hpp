@@ -12,9 +12,9 @@ struct Program {
   std::string entry;
   std::map<std::string, std::string> defines;
 
-  /// The name that a macro gives to the value of `macro`, in lower case: "out_of_bounds" for
-  /// -DBUG_OUT_OF_BOUNDS=1 -DBUG=1. Returns the value itself if it has no name, and "" if `macro`
-  /// is undefined.
+  /// The name that another macro gives to the number in `macro`, in lower case: "out_of_bounds" for
+  /// -DBUG_OUT_OF_BOUNDS=1 -DBUG=1. Returns the value itself if it is not a number, and "" if the
+  /// number has no name or `macro` is undefined.
   [[nodiscard]] std::string name_of(const std::string& macro) const;
   /// The value of a macro as a number; `otherwise` if the macro is not defined.
   [[nodiscard]] double number(const std::string& macro, double otherwise) const;

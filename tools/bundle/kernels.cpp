@@ -75,7 +75,7 @@ void add_checked(BundleKernel& kernel, const std::map<std::string, ShapeVariable
   }
 }
 
-/// Collects the kernels of one target.
+/// Collects the kernels that ran on one device model.
 class Gathering {
  public:
   explicit Gathering(const std::vector<BundleSource>& sources) : sources_(sources) {}

@@ -49,7 +49,7 @@ class CheckTimes {
  private:
   [[nodiscard]] Interval interval_of(const Place& place, double check_us) const;
 
-  /// Data of the kernels that were both checked and timed, in ascending order.
+  /// Data of the kernels that were both checked and timed; each list is in ascending order.
   struct Known {
     std::vector<double> ratios;          ///< check_us / timed_us
     std::vector<double> differences_us;  ///< check_us - timed_us

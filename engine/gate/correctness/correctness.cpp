@@ -200,8 +200,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   if (!is_too_large(job.kernel, shape, job.effort)) return std::nullopt;
-  // The limit of the part's work in the problem's floating-point operations, because the work in
-  // screening_work() may be that of threads.
+  // screening_work() may count the work of threads, so the limit of a screening is converted to the
+  // problem's floating-point operations, which limit the part.
   double flops = options_.flops_of_whole_grids;
   if (job.effort == Effort::kScreening) {
     const double share = work_of(shape) / screening_work(job.kernel, shape);

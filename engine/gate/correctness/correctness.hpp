@@ -120,7 +120,7 @@ class CorrectnessGate {
   [[nodiscard]] bool has_drawn_inputs() const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
   [[nodiscard]] double screening_work(const LoadedKernel& kernel, const Shape& shape);
-  /// Whether a launch has so much work that a check of this effort runs only a part of its grid.
+  /// Whether a launch has so much work that a check with `effort` runs only a part of its grid.
   [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort);
   [[nodiscard]] bool can_be_sampled(const Shape& shape) const;
   [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
