@@ -93,8 +93,8 @@ class CorrectnessGate {
 
   /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
   /// often as fits into `most_ms`, and then makes a checked launch. Use check_aged() for kernels
-  /// that were timed with fewer launches than a user's program makes. Works only on a GPU. The
-  /// `complete` of the result is false if fewer than `launches` launches were made.
+  /// that were timed with fewer launches than a user's program makes. check_aged() needs a GPU.
+  /// CorrectnessResult::complete is false if fewer than `launches` launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);

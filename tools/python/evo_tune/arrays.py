@@ -149,7 +149,7 @@ def check_apart(buffers):
 
 def common_device(devices):
     """The number of the GPU that holds all arguments; None if no device is known. `devices`:
-    device_of() by argument name."""
+    the results of device_of() by argument name."""
     known = [its for its in devices.values() if its is not None]
     names = list(dict.fromkeys(name for name, _ in known))
     if len(names) > 1:
