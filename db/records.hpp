@@ -138,8 +138,8 @@ struct EvaluationRecord {
   double time_ms = 0;
 
   /// True if the build was rejected because the compiler ran out of memory or time or was killed.
-  /// The kernel may not be to blame, so the compilation is not stored, and the strategy does not
-  /// learn from the rejection.
+  /// The kernel is not necessarily the cause, so the compilation is not stored, and the strategy
+  /// does not learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }

@@ -84,7 +84,7 @@ TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   const ProgramResult result = one.run(FakeSession::tune(kProfiled));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
-              HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); required: "));
+              HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); required:"));
   const Store store = one.session().store();
   const auto withdrawals = store.withdrawals(1);
   ASSERT_EQ(withdrawals.size(), 1U);

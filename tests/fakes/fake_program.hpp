@@ -7,7 +7,7 @@
 namespace evo::fake {
 
 /// The output of the fake compiler: the kernel's name and the macros of the compilation. A
-/// KernelImage from the fake compiler has them, as text, in place of PTX.
+/// KernelImage from the fake compiler contains a Program, as text, in place of PTX.
 struct Program {
   std::string entry;
   std::map<std::string, std::string> defines;

@@ -52,8 +52,8 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
-/// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate holds on the
-/// shape of the run only.
+/// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate applies only to
+/// the shape of the run.
 bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }

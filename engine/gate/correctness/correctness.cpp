@@ -40,8 +40,8 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // For very long launches, an idle device counts as busy, because the rise of its clocks hardly
-    // changes their times.
+    // `was_idle` is false for very long launches, because the rise of an idle device's clocks
+    // hardly changes their times.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -220,8 +220,8 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
-/// If the device may start the kernel before earlier work has ended, launches it once for each
-/// input, while the input is still being written.
+/// If the device may start the kernel before earlier work has ended, launches the kernel once for
+/// each input, while the input is still being written.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
                                         const CheckCase& data) const {
   const Measuring* measuring = device_.measuring();

@@ -73,7 +73,7 @@ struct EarlyStop {
 /// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
 /// depends on the launch time (launches_allowed), and all launches on a shape after the first two
 /// are queued together (Trials). On a virtual GPU, the number of launches depends on the shape's
-/// work, so that it is reproducible.
+/// work, so that checks are reproducible.
 class CorrectnessGate {
  public:
   /// All objects passed by reference must outlive this object.
