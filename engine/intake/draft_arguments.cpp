@@ -23,7 +23,8 @@ using Kind = DraftArgument::Kind;
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
 /// The parameter types of a kernel. `symbol`: the mangled symbol of the kernel, or of a function
-/// with a parameter that points to the kernel (Trial::signature). Empty for an unmangled symbol.
+/// with a parameter that points to the kernel (Trial::signature). Returns an empty list for an
+/// unmangled symbol.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
