@@ -61,7 +61,8 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql`, or takes it from a cache. No other Query may be using it.
+  /// Prepares the statement `sql`, or takes the statement from a cache. No other Query may be using
+  /// the same statement.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);

@@ -166,7 +166,7 @@ class TableBuilder {
   }
 
   std::vector<DecisionDiagram::Layer> layers_;
-  /// for each layer, the number of a node by its children
+  /// for each layer, a map from the children of a node to the number of the node
   std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;
 };
 

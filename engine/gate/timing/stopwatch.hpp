@@ -101,8 +101,8 @@ class Stopwatch {
   /// chosen by `random` if outputs are large. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// Whether an output set holds the results of a launch on the timed inputs, which can be
-  /// compared.
+  /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can
+  /// compare them with the expected outputs.
   [[nodiscard]] bool has_results() const;
 
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel

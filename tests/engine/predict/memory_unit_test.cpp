@@ -130,7 +130,8 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The jump from the last line to the first is not prefetched, because the lines are not adjacent.
+  // The first instruction cache line is not prefetched when the loop jumps to it from the last
+  // line, because only the next adjacent line is prefetched.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 
