@@ -28,7 +28,8 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Like Store::open() or Store::open_read_only(). ":memory:" creates a database in memory.
+  /// Opens `file` as Store::open() or, if read-only, Store::open_read_only() does. ":memory:"
+  /// creates a database in memory.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -20,7 +20,7 @@ class OpenedFile {
   OpenedFile(std::filesystem::path file, sqlite3* database);
 
   /// Says how the files have changed since they were opened, such as "was replaced by another
-  /// file". Empty if they have not changed. Call this function before each transaction.
+  /// file"; empty if they have not changed. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
   /// Call part() after change() has found a change, outside any transaction. part() moves the log's

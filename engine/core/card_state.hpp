@@ -43,7 +43,7 @@ struct CardState {
   /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// Utilisation of the card by other processes before this process launched anything. Unset if the
+  /// Utilisation of the card by other processes before this process launched anything; unset if the
   /// card was idle, or if the driver lists other processes, because `others` then names them.
   std::optional<double> busy_before_percent = {};
 

@@ -262,7 +262,7 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// The number of kernels that `gate` withdrew in the last closed generation.
+/// The number of kernels that `gate` withdrew in the last completed generation.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -323,7 +323,7 @@ bool ShapeRun::is_recorded_elite() const {
                             &EliteEntry::candidate);
 }
 
-/// Stores the last closed generation again with the present elite.
+/// Stores the last completed generation again with the present elite.
 void ShapeRun::record_elite() {
   last_.elite.clear();
   for (const EliteMember& member : elite().members()) {

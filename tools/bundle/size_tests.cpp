@@ -257,8 +257,8 @@ void put_scalars(const Json& manifest, const std::vector<std::string>& names,
   }
 }
 
-/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, the index is known
-/// as well.
+/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, also sets the
+/// index to 0.
 void put_specials(const Json& launch, const Formulas& macros, const std::set<std::string>& sizes,
                   KnownToAll& known) {
   struct Axes {

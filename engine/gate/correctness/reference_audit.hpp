@@ -14,7 +14,7 @@ namespace evo {
 /// Inspects the expected outputs, and rejects a problem whose outputs are degenerate, because wrong
 /// kernels might pass: an output is constant or nowhere finite, equals the previous content of an
 /// inout argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped,
-/// because the problem's author declares that such outputs are intended.
+/// because the problem's author declares that degenerate outputs are intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.

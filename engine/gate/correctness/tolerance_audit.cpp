@@ -197,7 +197,7 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
 }
 
 /// The inspected part of the stored content `kept`: the rows of `subject`, or, if `subject` has no
-/// rows, whole rows from the start. Empty if the content lacks one of the rows.
+/// rows, whole rows from the start. The part is empty if the content lacks one of the rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);
