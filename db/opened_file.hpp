@@ -10,9 +10,9 @@ struct sqlite3;
 namespace evo {
 
 /// The files of an open database: the database, its write-ahead log and the index of the log.
-/// SQLite finds the log and its index by the name of the database. If another file gets this name
-/// while the database is open, SQLite would write transactions to a file without a name, or apply
-/// the log to the wrong database.
+/// SQLite finds the log and its index by the name of the database. If another file gets the
+/// database's name while the database is open, SQLite would write transactions to a file without a
+/// name, or apply the log to the wrong database.
 class OpenedFile {
  public:
   /// `file`: the name by which the database was opened; `database`: the connection, which must

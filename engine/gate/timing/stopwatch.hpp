@@ -75,9 +75,9 @@ class Stopwatch {
   /// True if a launch takes so long that the content of caches and earlier launches hardly change
   /// its time.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// True if a launch takes so long that loading the kernel hardly changes its time. The first
-  /// launch then counts as a sample; it is omitted if the correctness check has measured the launch
-  /// time.
+  /// True if a launch takes so long that loading the kernel hardly changes its time. The first of
+  /// such long launches counts as a sample, and is omitted if the correctness check has measured
+  /// the launch time.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Returns the times, in µs, of long launches since the last call of this function that were made
   /// for verification or to plan the number of samples, because they count as samples, too. If a

@@ -35,7 +35,7 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
                   const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
                   bool saturate);
 
-/// Computes a tile as the matrix units of the warp's architecture do for these types.
+/// Computes a tile as the matrix units of the warp's architecture do for the types of `shape`.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
 
 /// Widens the elements in the 16 bytes at `chunk` to f32; the type has 8 or 16 bits.
