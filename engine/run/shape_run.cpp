@@ -40,7 +40,7 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // If the objective is not the time, a slow kernel may be the best.
+  // If the objective is not the time, timing never stops early, because a slow kernel may win.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);
@@ -120,7 +120,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
   of_generation_.push_back(id);
   all_recorded_ = all_recorded_ && evaluation == nullptr;
   if (evaluation != nullptr && evaluation->duplicate) {
-    // The strategy observes the outcome of the first candidate with the same kernel.
+    // For a duplicate, the strategy observes the outcome of the first candidate with the kernel.
     const EvaluationRecord& first =
         judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
     record.timing = first.timing;

@@ -54,7 +54,7 @@ def _has_value(trees, values):
 
 
 def shape_of(argument, values):
-    """The shape of a buffer's tensor: its dimensions, or one if the bundle's index has none."""
+    """The shape of a buffer's tensor: its dimensions, or else its number of elements."""
     trees = argument.get("dimensions") or [argument["elements"]["tree"]]
     sizes = [evaluate(tree, values) for tree in trees]
     return tuple(int(size) if isinstance(size, float) else size for size in sizes)
