@@ -26,8 +26,8 @@ struct PackedArtifacts {
 /// transaction.
 void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& packed);
 
-/// Returns the decompressed artifacts of a compilation. Throws DbError if the artifacts are
-/// damaged or missing.
+/// Returns the decompressed artifacts of a compilation. Throws DbError if any is damaged or
+/// missing.
 [[nodiscard]] Artifacts read_artifacts(Connection& db, CompilationId id);
 
 }  // namespace evo

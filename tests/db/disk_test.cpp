@@ -84,9 +84,8 @@ class Script {
   bool finished_ = false;
 };
 
-/// For every n, stores the run (see Script) on a disk whose n-th change fails, and then continues
-/// on a working disk until the run is stored. Returns the number of disk changes that storing the
-/// run makes.
+/// For every n, stores the run (see Script) on a disk whose n-th change fails, then continues on a
+/// working disk until the run is stored. Returns the number of disk changes of a whole run.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

@@ -190,9 +190,9 @@ class SizeFlow {
     return list;
   }
 
-  /// For each value that depends on shape variables alone and is written to shared or local memory
-  /// or passed to a function, records a test without an expression, because the analysis does not
-  /// follow the value further.
+  /// Records a test without an expression if a value that depends on shape variables is written to
+  /// shared or local memory or passed to a function, because the analysis does not follow the
+  /// value.
   void note_stored(const Instruction& its) {
     const std::string space = ptx_space(its);
     if (space != "param" && space != "shared" && space != "local") return;

@@ -130,8 +130,7 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The first instruction cache line is not prefetched when the loop jumps to it from the last
-  // line, because only the next adjacent line is prefetched.
+  // The jump to the first cache line is not prefetched, because only the next line is prefetched.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 

@@ -44,8 +44,7 @@ bool LaneOrder::is_unordered(int lane, int span, std::uint32_t time) const {
   if (time < whole_) return false;
   if (!is_partial_) return span != lane;
   if (span < kWarpSize) return is_unordered_lane(lane, span, time);
-  // The span is the smallest group with all lanes of the access, so each half has a lane of the
-  // access.
+  // Each half has a lane of the access, because the span is the smallest group with all its lanes.
   for (const unsigned half : {node_of(span) * 2, node_of(span) * 2 + 1}) {
     const int lanes = kWarpSize >> (std::bit_width(half) - 1);
     const int first = static_cast<int>(half) * lanes - kWarpSize;

@@ -68,8 +68,7 @@ bool WarpScheduler::count(std::uint64_t executed) {
 }
 
 std::uint64_t WarpScheduler::stall_budget() const {
-  // A CTA that only polls gets its share of one instruction budget for all running CTAs, because
-  // they run in turn for short times.
+  // CTAs that only poll share one instruction budget, because they run in turn for short times.
   constexpr std::uint64_t kLeast = 200'000;
   const std::uint64_t budget = launch_.stall_budget;
   if (!only_polls() || launch_.count_memory) return budget;
