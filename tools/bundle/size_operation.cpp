@@ -35,7 +35,7 @@ bool has_modifier(const Instruction& instruction, std::string_view name) {
 }
 
 /// A value without an expression that depends on the variables of all sources; nullopt if a source
-/// does not depend on shape variables alone.
+/// does not depend on sizes alone.
 std::optional<SizeValue> unwritten_of(const Sources& sources) {
   SizeValue result;
   for (const auto& source : sources) {
@@ -209,9 +209,9 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   return tested(result);
 }
 
-/// The outcome of an instruction with a source that does not depend on shape variables alone, such
-/// as a thread's index. If the instruction combines bits of a shape variable with bits of a
-/// thread's index or of memory, each value of the variable is a separate case.
+/// The outcome of an instruction that also has a source that does not depend on sizes alone, such
+/// as a thread's index. If the instruction combines bits of a size with bits of a thread's index or
+/// of memory, each size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;
