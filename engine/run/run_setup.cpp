@@ -17,7 +17,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The value of --window that old runs used, which do not store it.
+/// The value of --window for runs of old versions of evo-tune, which did not store the value.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
 /// Describes in the file of a recording how the times were measured, for readers of the file.

@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A value by which the code distinguishes sizes, computed from sizes alone: a comparison, bits of
-/// a size, or a remainder.
+/// A value by which the code distinguishes shapes: a comparison, bits or a remainder, computed from
+/// shape variables alone.
 struct SizeTest {
   std::string expression;  ///< over shape variables; empty: it has no expression
   std::set<std::string> variables;
