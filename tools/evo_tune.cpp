@@ -144,7 +144,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
       store.record_event(runs[shape], kNoWayEvent, "the run was out of time");
     } else if (!Objective(options.tuner.objective).is_time()) {
       store.record_event(runs[shape], kNoWayEvent,
-                         "steps are timed only if the objective is the time");
+                         "steps to the winner are timed only if the objective is the time");
     } else if (!explain_winner(bench, store, tuner.elite(shape),
                                {runs[shape], shape, seconds / static_cast<double>(runs.size())},
                                report)) {
@@ -216,7 +216,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // Prints the same rejections once; only the cost of the policy differs between shapes.
+    // All shapes have the same rejections, so they are printed once; only costs differ by shape.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

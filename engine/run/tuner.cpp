@@ -149,8 +149,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished evaluation. During the evaluation, its kernel may have become a
-/// duplicate, or too slow for the elite.
+/// Takes the outcome of a finished evaluation. Marks its kernel as a duplicate if the same kernel
+/// was judged in the meantime.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
@@ -160,8 +160,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel as coarsely timed if it is slower than the present limit, so that
-/// it does not challenge the elite, and the result does not depend on the order of timings.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit, so
+/// that it does not challenge the elite, and the order of timings has no effect.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -265,8 +265,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// True if the history of a resumed run has this candidate at this position. Another version of the
-/// program may have proposed another candidate for this position.
+/// True if the history of a resumed run has the candidate at its position in the generation.
+/// Another version of evo-tune may have proposed another candidate for the position.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {

@@ -77,7 +77,7 @@ class CompilePool final : public CompileService {
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
     bool lost_host = false;  ///< the host was lost before it answered
   };
-  /// The slots on which a compilation may run.
+  /// Restrictions on where a compilation may run.
   struct Needs {
     bool at_home = false;  ///< on this machine
     bool alone = false;    ///< on this machine, without other jobs
@@ -86,7 +86,7 @@ class CompilePool final : public CompileService {
     Needs needs;
     Event* turn = nullptr;
   };
-  /// Reserves a slot for the lifetime of this object.
+  /// Reserves a compiler process (Slot) for the lifetime of this object.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,

@@ -64,8 +64,8 @@ ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body)
   }
 }
 
-/// Whether all standard output was written. Closes a copy of its descriptor, because some file
-/// systems report a full disk only when a file is closed.
+/// Whether all standard output was written. Closes a copy of the output's descriptor, because some
+/// file systems report a full disk only when a file is closed.
 bool output_arrived() {
   errno = 0;
   std::cout.flush();

@@ -79,7 +79,7 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// Returns those of `arguments` that follow the parameters; they set __constant__ variables.
+  /// Returns the arguments that set __constant__ variables: those after the parameters.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// The reason why `arguments` do not fit the kernel; nullopt if they fit.

@@ -25,7 +25,7 @@ struct LaneAccess {
   /// The lane of the thread that makes the accesses of all lanes; −1: each lane's thread makes the
   /// lane's access.
   int issuer = -1;
-  /// the buffer that all lanes access in global memory; null if it is not known that there is one
+  /// the buffer that all lanes access in global memory; null if lanes may access several buffers
   const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;
