@@ -216,7 +216,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // All shapes have the same rejections, so they are printed once; only costs differ by shape.
+    // Rejections are the same on all shapes and printed once; only the policy's cost differs.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

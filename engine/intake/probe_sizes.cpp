@@ -18,7 +18,7 @@ std::size_t count_of_large(const SizeTexts& variables) {
       variables, [](const auto& variable) { return number(variable.second) > kMostOfSmall; }));
 }
 
-/// Small sizes for a shape variable that is at most 64 in the timed shape.
+/// Small sizes to try for a shape variable that is at most 64 in the timed shape.
 Numbers below(SizeKind kind, std::int64_t value) {
   static const Numbers kPrimes = {2,  3,  5,  7,  11, 13, 17, 19, 23,
                                   29, 31, 37, 41, 43, 47, 53, 59, 61};

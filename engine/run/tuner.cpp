@@ -149,8 +149,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished evaluation. Marks its kernel as a duplicate if the same kernel
-/// was judged in the meantime.
+/// Takes the outcome of a finished evaluation. Marks the kernel as a duplicate if the same kernel
+/// was judged during the evaluation.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {

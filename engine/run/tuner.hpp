@@ -51,7 +51,7 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///      candidates 0 to t − w are known, where w is in_flight_at(t, window), or `window` for
 ///      candidates that no strategy proposes and for strategies that do not learn.
 ///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
-///   3. Record each candidate in one transaction, in the order of the numbers, and let the strategy
+///   3. Record each candidate in one transaction, in the order of candidates, and let the strategy
 ///      observe the outcome. If the run is killed, outcomes of candidates after the first
 ///      unfinished candidate are lost.
 ///   4. At the end of a generation, let its green kernels challenge the elite (Tournament). Time

@@ -76,7 +76,7 @@ int serve(Channel& channel, const Handler& handle) {
     try {
       reply = handle(*request);
     } catch (const std::bad_alloc&) {
-      // After this reply, this process ends, and the coordinator starts a new one.
+      // After replying "out_of_memory", this process ends, and the coordinator starts a new one.
       reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);

@@ -123,7 +123,7 @@ class Turns {
 };
 
 /// Launches a kernel whose results are right until its launches have alternated with those of
-/// another kernel, as in an A/B comparison. From then on, the kernel faults in this process or, if
+/// another kernel, as in an A/B comparison. Afterwards, all its launches in this process fault; if
 /// `for_good` is set, in all processes.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
   constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks

@@ -30,8 +30,8 @@ struct Device {
 };
 
 /// The unchecked uses that the caller permits, by the name of a shape variable or buffer. For a
-/// shape variable: the range of the values that it may have. A buffer may overlap other buffers and
-/// have an unchecked alignment; its range is ignored.
+/// shape variable, the range limits the values that are allowed unchecked. A buffer may overlap
+/// other buffers and have an unchecked alignment; its range is ignored.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
@@ -82,7 +82,7 @@ struct TensorMap {
   int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
 };
 
-/// A CUlaunchAttribute. Its value is 1 for all launch attributes that evo-tune uses.
+/// A CUlaunchAttribute, whose value is 1 for all attributes that evo-tune uses.
 struct LaunchAttribute {
   int id = 0;  ///< CUlaunchAttributeID
   alignas(8) std::array<int, 16> value{1};

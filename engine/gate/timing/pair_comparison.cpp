@@ -10,8 +10,8 @@ namespace {
 /// The confidence interval covers 3 standard deviations (99.7 %), so that at most 1 % of the
 /// verdicts are false even if samples are slightly dependent.
 constexpr double kPairZ = 3.0;
-/// For evaluations after more pairs, the interval is wider, because each evaluation may err by
-/// chance.
+/// If the verdict is computed again after more pairs, the interval is wider, because each
+/// computation may give a wrong verdict by chance.
 constexpr double kLaterPairZ = 3.5;
 /// A smaller relative difference counts as a tie even if it is certain, because the placement of
 /// the two kernels' buffers can cause it.
@@ -110,7 +110,7 @@ PairResult PairComparison::run() {
   }
   add_long_launches();
   // A small difference between very long launches does not justify several seconds of timing, so
-  // only block_ pairs are taken.
+  // only the first block_ pairs are taken.
   const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);

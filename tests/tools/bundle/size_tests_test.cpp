@@ -256,7 +256,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
   EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
               ElementsAre(""));
-  // No expression describes this code, because a double is exact only up to 2^53.
+  // evo-export finds no expression here, because a double is exact only up to 2^53.
   EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));
