@@ -53,8 +53,8 @@ class ProbeDevice {
   /// The number of warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// True if executed() exceeds a limit, so that no more runs should follow. The limit is a number
-  /// of warp instructions, not a time, so that it has the same effect on every machine.
+  /// True if executed() exceeds a limit, so that no more runs should follow. Unlike a time limit, a
+  /// limit of warp instructions has the same effect on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:

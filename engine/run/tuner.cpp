@@ -54,7 +54,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // A milestone is left out only if it is invalid on all shapes, not if it equals another.
+      // Milestones are left out only if they are invalid on all shapes; duplicates are kept.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -327,7 +327,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// Withdraws kernels that failed on one shape on all shapes, because they are wrong.
+/// A kernel that failed on one shape is wrong, so it is withdrawn on all shapes.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -361,8 +361,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts to execute the elites on the virtual GPU early. Results are ignored until the run ends,
-/// because their arrival times must not influence proposals.
+/// Starts to execute the elites on the virtual GPU early. The verdicts of the virtual GPU are
+/// ignored until the run ends, because their arrival times must not influence proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;

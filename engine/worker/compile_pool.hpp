@@ -43,8 +43,8 @@ class CompilePool final : public CompileService {
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
   /// Adds a compiler process on `host` if its compiler has the same version() as this machine's.
-  /// Otherwise reports the refusal to CompilePoolOptions::on_event. `memory_bytes`: memory limit of
-  /// the process.
+  /// If the compiler versions differ, reports the refusal to CompilePoolOptions::on_event.
+  /// `memory_bytes`: memory limit of the process.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;

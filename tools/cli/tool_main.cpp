@@ -111,7 +111,7 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  // The first remaining word is probably a misspelt command.
+  // The first word that CLI11 could not parse is probably a misspelt command.
   if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
       !nearest_name(first, commands).empty()) {
     return unknown_name("command", first, commands);

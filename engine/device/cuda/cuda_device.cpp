@@ -115,7 +115,7 @@ CudaDevice::CudaDevice(int ordinal)
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
   // Disables the part of the L2 cache that is set aside for persisting accesses. A kernel could
-  // otherwise reserve lines of the L2 cache at the expense of later kernels, and resetting the
+  // reserve lines of the L2 cache for itself at the expense of later kernels, and resetting the
   // lines after each kernel would slow launches down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
