@@ -52,7 +52,7 @@ class CompilePool final : public CompileService {
   [[nodiscard]] std::size_t in_flight() const override;
 
  private:
-  /// A place for one compiler process and the compilation that it runs.
+  /// One compiler process, which is started when needed, and the compilation that it runs.
   struct Slot {
     std::shared_ptr<WorkerHost> host;
     std::uint64_t memory_bytes = 0;  ///< memory limit of a process

@@ -143,8 +143,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // Only successful compilations must have opened a file, because the compiler opens none if an
-  // option is invalid.
+  // A failed compilation may have opened no file, because the compiler opens none if an option is
+  // invalid.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }

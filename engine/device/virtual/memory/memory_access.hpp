@@ -13,7 +13,7 @@ namespace evo::ptx {
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
 /// For each lane of an access, the memory that it uses. Bounds, alignment and permission of the
-/// access have been checked. In each array, the elements for inactive lanes are undefined.
+/// access have been checked. In the arrays of this type, elements for inactive lanes are undefined.
 struct LaneAccess {
   bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
   LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
