@@ -293,7 +293,7 @@ ExitCode tune(const TuneOptions& options) {
 }
 
 /// The number of compilers from which the default of --window is computed at the start of a run.
-/// For compilers on other hosts, a fixed number is assumed, because they connect later.
+/// If compilers run on other hosts, a fixed number of them is assumed, because they connect later.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();

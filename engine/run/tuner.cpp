@@ -220,7 +220,8 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Milestones and other candidates that no strategy proposes do not wait for results.
+    // Milestones and other candidates that no strategy proposes do not wait for outcomes of earlier
+    // candidates.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
