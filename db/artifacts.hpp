@@ -22,10 +22,11 @@ struct PackedArtifacts {
 /// it. Do not call pack() in a write transaction, because it takes some milliseconds.
 [[nodiscard]] PackedArtifacts pack(Connection& db, const CompilationRecord& record);
 
-/// Stores the artifacts of compilation `id`, which has none yet. Call it in a transaction.
+/// Stores the artifacts of compilation `id`, which has none yet. Call this function in a
+/// transaction.
 void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& packed);
 
-/// Returns the decompressed artifacts of a compilation. Throws DbError if they are damaged or
+/// Returns the decompressed artifacts of a compilation. Throws DbError if any is damaged or
 /// missing.
 [[nodiscard]] Artifacts read_artifacts(Connection& db, CompilationId id);
 

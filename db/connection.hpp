@@ -28,7 +28,7 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Like Store::open() or Store::open_read_only(). ":memory:" creates a database in memory.
+  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" is only in memory.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -61,7 +61,7 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql`, or takes it from a cache. No other Query may be using it.
+  /// Prepares the statement `sql` or takes it from a cache. No other Query may use this statement.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);

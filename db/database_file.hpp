@@ -16,8 +16,8 @@ constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 
 /// The `application_id` of a database file of this project: "evot" in ASCII.
 constexpr std::int32_t kApplicationId = 0x65766f74;
-/// The version of db/schema.sql, stored as `user_version` of a database. Opening a database of
-/// another version is an error.
+/// The version of db/schema.sql, stored as `user_version` of a database. Opening a database with
+/// another schema version is an error.
 constexpr int kSchemaVersion = 10;
 
 /// The statements of db/schema.sql.
@@ -27,13 +27,13 @@ constexpr int kSchemaVersion = 10;
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);
 
 /// Throws DbError if `file` is an empty path, a folder, a pipe, a device, or a file that is no
-/// SQLite database. Does not change the file.
+/// SQLite database. Only reads `file`.
 void require_database_file(const std::filesystem::path& file);
 
-/// Opens the file for reading and writing, and creates it if it is missing.
+/// Opens the database file for reading and writing, and creates it if it is missing.
 [[nodiscard]] SQLite::Database open_for_writing(const std::filesystem::path& file, LockWait& wait);
 
-/// Opens the file for queries only. Works in read-only folders.
+/// Opens the database file, which may be in a read-only folder, for queries only.
 [[nodiscard]] SQLite::Database open_for_reading(const std::filesystem::path& file, LockWait& wait);
 
 /// Values that tell which program created a database, and with which version of the schema.
@@ -53,12 +53,12 @@ struct DatabaseHeader {
 /// would copy the log into a file that this program must not change.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
-/// The faults that SQLite finds in the file's structure; empty if there are none. Files beyond 1
-/// GiB are not checked, because that would take too long.
+/// The faults that SQLite finds in the structure of the database file; empty if there are none.
+/// Files beyond 1 GiB are not checked, because the check would take too long.
 [[nodiscard]] std::string structural_damage(SQLite::Database& database);
 
-/// The first table, view, index or trigger of db/schema.sql that is missing in the file or has
-/// another definition; empty if there is none. Additional objects are allowed.
+/// The first table, view, index or trigger of db/schema.sql that is missing in the database
+/// or has another definition; empty if there is none. The database may have additional tables.
 [[nodiscard]] std::string schema_damage(SQLite::Database& database);
 
 }  // namespace evo

@@ -13,7 +13,7 @@ CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& 
       "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
       " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
       " time_ms, manifest)"
-      // If record.duplicate_of is a duplicate, stores the first candidate with this kernel.
+      // If record.duplicate_of is itself a duplicate, its own duplicate_of is stored instead.
       " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
       " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
       " ?,?,?,?,nullif(?,''))",

@@ -9,7 +9,7 @@ namespace evo {
 
 class Connection;
 
-// Rows about evaluated candidates. Call these functions within a transaction.
+// Rows about evaluated candidates. Call the functions of this file within a transaction.
 
 /// Throws DbError if the record is a duplicate of a candidate that does not belong to the run.
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record);

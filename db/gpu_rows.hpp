@@ -11,7 +11,7 @@ namespace evo {
 class Connection;
 
 // Rows about the state of the GPU while a candidate was timed, its energy and its profile. The
-// candidate must not be a duplicate, because only the first candidate with a kernel has these rows.
+// candidate must not be a duplicate, because only the first candidate with a kernel is measured.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
 /// Replaces an earlier energy. `complete`: true for the long measurement of a member of the elite,

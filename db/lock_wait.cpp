@@ -28,10 +28,10 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// Waits below this time are not reported, because writers normally hold the lock more briefly.
+/// The shortest wait that is reported; writers normally hold the lock for less time.
 constexpr milliseconds kQuietly{2000};
-/// How long to keep trying after `stop` was set. Another writer's transaction ends in this time,
-/// and the user does not wait long.
+/// How long to keep trying to lock the database after the user requested a stop: longer than a
+/// transaction of another writer normally takes.
 constexpr milliseconds kAfterStop{2000};
 
 std::string seconds_text(std::chrono::steady_clock::duration duration) {

@@ -16,10 +16,10 @@ struct WaitOptions {
   /// not set. Throws DbError if the variable is not a whole number from 0 to 86400.
   [[nodiscard]] static std::chrono::milliseconds default_limit();
   std::chrono::milliseconds limit = default_limit();
-  /// If `*stop` becomes true, a wait ends in about two seconds. Null: waits are not interrupted.
+  /// A wait ends about two seconds after `*stop` becomes true; a null `stop` interrupts no wait.
   const std::atomic<bool>* stop = nullptr;
   /// Called with a line that describes the wait, once a wait has lasted two seconds or half of
-  /// `limit`. By default, prints the line to standard error.
+  /// `limit`; the default prints the line to standard error.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);

@@ -84,8 +84,8 @@ bool OpenedFile::empties_log(bool overwritten) const {
   // from byte kShared (https://sqlite.org/fileformat.html#the_lock_byte_page), and on byte
   // kDeadManSwitch of the log's index
   // (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK). If another
-  // process holds such a lock, the log is not emptied, because that process may have opened the new
-  // file and written its own transactions to this log.
+  // process holds one of the two locks, the log is not emptied, because that process may have
+  // opened the new file and written its own transactions to this log.
   constexpr off_t kShared = 0x40000002, kSharedBytes = 510, kDeadManSwitch = 128;
   if (locked_by_others(main_.identity, kShared, kSharedBytes)) return false;
   if (locked_by_others(index_.identity, kDeadManSwitch, 1)) return false;

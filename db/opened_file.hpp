@@ -10,9 +10,9 @@ struct sqlite3;
 namespace evo {
 
 /// The files of an open database: the database, its write-ahead log and the index of the log.
-/// SQLite finds the log and its index by the name of the database. If another file gets this name
-/// while the database is open, SQLite would write transactions to a file without a name, or apply
-/// the log to the wrong database.
+/// SQLite finds the log and its index by the name of the database. If another file gets the
+/// database's name while the database is open, SQLite would write transactions to a file without a
+/// name, or apply the log to the wrong database.
 class OpenedFile {
  public:
   /// `file`: the name by which the database was opened; `database`: the connection, which must
@@ -20,7 +20,7 @@ class OpenedFile {
   OpenedFile(std::filesystem::path file, sqlite3* database);
 
   /// Says how the files have changed since they were opened, such as "was replaced by another
-  /// file". Empty if they have not changed. Call this function before each transaction.
+  /// file"; empty if they have not changed. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
   /// Call part() after change() has found a change, outside any transaction. part() moves the log's

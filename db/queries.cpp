@@ -232,7 +232,7 @@ std::string reason_pattern(std::string_view reason) {
       continue;
     }
     pattern += '#';
-    // Numbers such as 1234, 1.5, 1,024 and 2e-4 are each replaced as a whole.
+    // A number such as 1234, 1.5, 1,024 or 2e-4 becomes a single '#'.
     for (bool more = true; more;) {
       while (digit(at)) ++at;
       const char next = at < reason.size() ? reason[at] : ' ';

@@ -10,7 +10,7 @@ Query::~Query() {
   try {
     statement_->clearBindings();
   } catch (const SQLite::Exception&) {
-    // The error is ignored, because the next user of the statement binds all parameters again.
+    // An error of clearBindings() is harmless: the statement's next user binds all parameters.
   }
 }
 

@@ -108,8 +108,9 @@ struct TimingPlace {
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
 /// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the timing
-/// gate rejected the kernel). Green: only `timing` is set. Unjudged: none of these is set, because
-/// the kernel passed the resource gate, but there was no device to run it.
+/// gate rejected the kernel). Green: only `timing` is set. Unjudged: neither `duplicate_of`,
+/// `rejection` nor `timing` is set, because the kernel passed the resource gate, but there was no
+/// device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
@@ -137,8 +138,8 @@ struct EvaluationRecord {
   double time_ms = 0;
 
   /// True if the build was rejected because the compiler ran out of memory or time or was killed.
-  /// The kernel may not be to blame, so the compilation is not stored, and the strategy does not
-  /// learn from the rejection.
+  /// The kernel is not necessarily the cause, so the compilation is not stored, and the strategy
+  /// does not learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }

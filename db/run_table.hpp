@@ -22,8 +22,8 @@ class RunTable {
   /// Returns the sorted ids of `run` and of the runs of the same search on other shapes.
   [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
   /// Marks a run as running and as owned by this process. Replaces the run's options by
-  /// `options_json` unless that is empty. Throws DbError if the run does not exist or another
-  /// process is executing it.
+  /// `options_json` unless `options_json` is empty. Throws DbError if the run does not exist or
+  /// another process is executing it.
   StoredRun resume_run(RunId run, const std::string& options_json = {});
   void finish_run(RunId run, RunStatus status);
   /// Returns the newest unfinished run that no process is executing and whose space, problem,

@@ -29,7 +29,7 @@ void declare_given(CLI::App& app, InitOptions& options) {
   repeated("--inout", given.inouts, "NAME",
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
-           "CTAs, as expressions of sizes and macros, for each --entry");
+           "numbers of CTAs, as expressions of sizes and macros, for each --entry");
   repeated("--block", options.blocks, "X[,Y[,Z]]",
            "threads of a CTA, for each --entry, like --grid");
   repeated("--shared", options.shared, "EXPR",
@@ -45,7 +45,7 @@ void declare_given(CLI::App& app, InitOptions& options) {
          "--reference", given.reference,
          "reference: 'default', the default configuration; "
          "'program', a reference.py for you to write; or another kernel of the file "
-         "with the same parameters (default: with --size and --param 'default', else 'program')")
+         "with the same parameters (default: 'default' with --size and --param, else 'program')")
       ->type_name("NAME");
   app.add_option("--reference-grid", given.reference_grid,
                  "CTAs of the kernel that --reference names")

@@ -88,8 +88,8 @@ void declare(CLI::App& app, Options& options) {
        {3, "toolkit or device missing"}}));
 }
 
-/// Measures the energy per launch of a green kernel, if the device counts it. A kernel that fails
-/// during the measurement is no longer green.
+/// Measures the energy per launch of a green kernel, if the device counts energy. A kernel that
+/// fails during the measurement is no longer green.
 void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!evaluation.is_green()) return;
   if (!bench.task().device().counts_energy) {

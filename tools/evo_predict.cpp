@@ -41,12 +41,12 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
       ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
-                     "figure of the virtual GPU: also print the scores for each of its --values, "
+                     "constant of the time model: also print the scores for each of its --values, "
                      "separately for even and odd candidates, "
                      "to choose a value on one half and test it on the other")
           ->type_name("NAME");
   app.add_option("--values", arguments.figure_values,
-                 "values of the figure that --figure names, such as 1,1.1,1.2")
+                 "values of the constant that --figure names, such as 1,1.1,1.2")
       ->type_name("X,X...")
       ->delimiter(',')
       ->needs(figure);

@@ -144,7 +144,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
       store.record_event(runs[shape], kNoWayEvent, "the run was out of time");
     } else if (!Objective(options.tuner.objective).is_time()) {
       store.record_event(runs[shape], kNoWayEvent,
-                         "steps are timed only if the objective is the time");
+                         "steps to the winner are timed only if the objective is the time");
     } else if (!explain_winner(bench, store, tuner.elite(shape),
                                {runs[shape], shape, seconds / static_cast<double>(runs.size())},
                                report)) {
@@ -216,7 +216,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // Prints the same rejections once; only the cost of the policy differs between shapes.
+    // Rejections are the same on all shapes and printed once; only the policy's cost differs.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);
@@ -293,7 +293,7 @@ ExitCode tune(const TuneOptions& options) {
 }
 
 /// The number of compilers from which the default of --window is computed at the start of a run.
-/// For compilers on other hosts, a fixed number is assumed, because they connect later.
+/// If compilers run on other hosts, a fixed number of them is assumed, because they connect later.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();

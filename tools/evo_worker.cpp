@@ -39,8 +39,8 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-/// Runs a command that communicates with other hosts (gateway, or with --connect). Returns nullopt
-/// for other command lines.
+/// Runs the command `gateway`, or a command with --connect, which serves a run on another host.
+/// Returns nullopt for other command lines.
 std::optional<int> serve_other_hosts(std::span<char* const> arguments) {
   try {
     const bool is_gateway = arguments.size() == 2 && std::string_view(arguments[1]) == "gateway";

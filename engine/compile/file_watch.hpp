@@ -18,7 +18,7 @@ struct Dependency {
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);
 
 /// While this object exists, the process opens only files inside the given folders, and the files
-/// are recorded. The object intercepts the functions of the C library that open files, including
+/// are recorded. FileWatch intercepts the functions of the C library that open files, including
 /// calls from loaded libraries, in programs that link file_watch_functions.cpp. FileWatch is meant
 /// for compilers: writing, and opening special files or files elsewhere, fail as if the file did
 /// not exist.
@@ -32,7 +32,7 @@ class FileWatch {
 
   /// The recorded files, sorted by path.
   [[nodiscard]] std::vector<Dependency> dependencies() const;
-  /// Existing files that could not be opened because of this object, without repetition.
+  /// Existing files that could not be opened because of this FileWatch, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
   /// Whether the process has called an intercepted function; false after a compilation means that
   /// this program does not intercept the C library's functions.

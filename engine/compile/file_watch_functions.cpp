@@ -131,7 +131,7 @@ EVO_IN_FRONT int lstat(const char* path, struct stat* status) noexcept {
 }
 
 // Libraries that were built against an older C library call __xstat() and similar functions in
-// place of stat(). On this platform, struct stat64 equals struct stat.
+// place of stat(). On 64-bit Linux, struct stat64 equals struct stat.
 EVO_IN_FRONT int __xstat(int, const char* path, struct stat* status) {
   return look_at(path, status, 0);
 }

@@ -51,8 +51,8 @@ std::string edited(const std::string& text, HostCode found) {
 }
 
 /// Names of headers that are included inside of a declaration, directly or through another header.
-/// A header that is included inside of a declaration contains only a part of it, so the scanner
-/// cannot read the header by itself.
+/// A header that is included inside of a declaration contains only a part of the declaration, so
+/// the scanner cannot read the header by itself.
 Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
   Names parts;
   const auto add = [&](const std::string& text) {

@@ -119,7 +119,7 @@ class HostScanner {
     ++at_;
   }
 
-  /// Adds the range from word `first` to the last word read to HostCode::inside.
+  /// Adds the range of a declaration, from word `first` to the last word read, to the result.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
     found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // With #if and #else, an annotation may lie between the brackets of the parameter list.
+        // The parameter list may begin before an #else that is followed by an annotation.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

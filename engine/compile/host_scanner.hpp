@@ -34,7 +34,7 @@ struct HostCode {
   /// positions before constexpr functions, where `__host__ __device__` is to be inserted
   std::vector<std::size_t> annotate = {};
   /// Ranges of declarations, from the first to the last word, and of all brackets except those of
-  /// namespaces. A header that is included inside of a declaration contains only a part of it.
+  /// namespaces. A header included in a declaration contains only a part of the declaration.
   std::vector<TextSpan> inside = {};
 };
 

@@ -20,7 +20,7 @@ using GivenMacro = std::pair<std::string, std::string>;
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
 /// Reports the first of `macros` that, according to the compiler's `log`, the source changed or
-/// undefined, with file and line if the compiler names them. Empty if no macro changed. A kernel
+/// undefined, with file and line if the compiler names them; empty if no macro changed. A kernel
 /// with a changed macro would not match its configuration. The report comes from the compiler,
 /// because its preprocessor knows which `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,

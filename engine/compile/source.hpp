@@ -27,11 +27,11 @@ struct KernelSource {
 };
 
 /// Reads `file` and, recursively, the files that it includes by `#include "…"`. Each file is
-/// searched in the folder of the including file, then in `root`. For a standard header, which is in
-/// neither folder, a stand-in is used (standard_headers.hpp). Headers in `include_folders` are left
-/// to the compiler. All files must lie in `root` after following links. Throws InputError naming
-/// file, line and #include if a file is missing, lies outside of `root`, is spelled differently on
-/// disk, or shares its name with another file.
+/// searched in the folder of the including file, then in `root`, then among the replacements of
+/// standard headers (standard_headers.hpp). The compiler itself reads headers in `include_folders`.
+/// All files must lie in `root` after following links. Throws InputError naming file, line and
+/// #include if a file is missing, lies outside of `root`, is spelled differently on disk, or shares
+/// its name with another file.
 [[nodiscard]] KernelSource load_source(
     const std::filesystem::path& file, const std::filesystem::path& root,
     const std::vector<std::filesystem::path>& include_folders = {});

@@ -8,8 +8,8 @@
 namespace evo {
 
 /// The text that replaces a header which NVRTC lacks: types, limits and constants for standard
-/// headers of C and C++, and an empty text for host-only headers. Null if `name` is none of these
-/// headers.
+/// headers of C and C++, and an empty text for host-only headers. Null if no text replaces
+/// the header `name`.
 [[nodiscard]] const std::string* stand_in_header(std::string_view name);
 
 /// Whether stand_in_header() replaces a toolkit header that NVRTC cannot compile because the header

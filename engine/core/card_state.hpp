@@ -24,9 +24,9 @@ enum class Slowdown {
 /// The inverse of to_string(Slowdown). Throws InputError if `text` is not the name of a Slowdown.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
-/// Whether times measured while the card was slowed down for this reason must be discarded: true
-/// for every reason except the power cap. Slowdowns for any other reason are faults of the machine,
-/// whereas reaching the power cap is part of the cost of a kernel.
+/// Whether times measured during `slowdown` must be discarded: true for every reason except the
+/// power cap. Reaching the power cap is part of the cost of a kernel, whereas all other slowdowns
+/// are faults of the machine.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
@@ -43,7 +43,7 @@ struct CardState {
   /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// Utilisation of the card by other processes before this process launched anything. Unset if the
+  /// Utilisation of the card by other processes before this process launched anything; unset if the
   /// card was idle, or if the driver lists other processes, because `others` then names them.
   std::optional<double> busy_before_percent = {};
 

@@ -19,7 +19,7 @@ struct DeviceInfo {
   int max_shared_bytes_per_cta = 0;  ///< opt-in limit, static + dynamic
   int max_threads_per_cta = 1024;
   std::int64_t l2_bytes = 0;
-  /// highest dense rate of the device's units, for the roofline bound
+  /// highest dense rate of any of the device's arithmetic units, for the roofline bound
   double peak_tflops = 0;
   double peak_bandwidth_gbs = 0;  ///< DRAM, GB/s
   bool counts_energy = false;     ///< whether there is an energy counter; not stored in the

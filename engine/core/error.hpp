@@ -25,7 +25,7 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Bad usage or input. The message names the file, the key, the value and the allowed values.
+/// Bad usage or input. The error message names the file, the key, the value and the allowed values.
 class InputError : public Error {
  public:
   explicit InputError(const std::string& message) : Error(ExitCode::kBadInput, message) {}

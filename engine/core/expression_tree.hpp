@@ -78,7 +78,7 @@ class ExpressionTree {
   /// `values`: the values of all variables.
   [[nodiscard]] Outcome evaluate(Node root, std::span<const double> values) const;
 
-  /// Returns the JSON of TranslatedExpression::tree. `names`: the names of the variables.
+  /// Returns the expression that ends with `root` as JSON. `names`: the names of the variables.
   [[nodiscard]] std::string json(Node root, std::span<const std::string> names) const;
 
  private:

@@ -44,7 +44,7 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// The text of an expression, given as a string or as a number. Names of formulas are replaced
+  /// The text of an expression, given as a string or as a number. Formulas replace their names
   /// (see insert()).
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
@@ -57,7 +57,7 @@ class JsonReader {
                                    std::initializer_list<std::string_view> allowed) const;
 
   /// The formulas of the object under `key`, by name; empty if the key is absent. If a formula
-  /// contains the name of another formula, the name is replaced.
+  /// contains the name of another formula, that formula replaces the name.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
   /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.
@@ -113,8 +113,8 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 /// an error, for example for circular links.
 [[nodiscard]] bool is_file(const std::filesystem::path& path);
 
-/// The whole file as text. Throws InputError if the file cannot be read, is a pipe, a socket or a
-/// device, or is larger than `most_bytes`.
+/// The whole content of a file. Throws InputError if the file cannot be read, is a pipe, a socket
+/// or a device, or is larger than `most_bytes`.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 

@@ -49,8 +49,8 @@ struct Timing {
 inline constexpr double kVeryLongLaunchUs = 10'000;
 
 /// The factor by which two measurements of one kernel at different times may differ, because clocks
-/// drift. For very long launches, the factor is only 1.01, because the launches that show a smaller
-/// difference take too long.
+/// drift. For very long launches, the factor is only 1.01, so that timing a slower kernel ends
+/// after fewer launches.
 [[nodiscard]] constexpr double other_minute(double time_us) {
   return time_us < kVeryLongLaunchUs ? 1.02 : 1.01;
 }

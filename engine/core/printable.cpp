@@ -56,8 +56,8 @@ std::string printable(std::string_view text) {
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  // Moves the cut to the beginning of a UTF-8 character; the other bytes of a character have the
-  // form 10xxxxxx.
+  // Ends the text before a UTF-8 character, not within it: all bytes of a character except the
+  // first have the form 10xxxxxx.
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return std::string(text.substr(0, most)) + "…";
 }

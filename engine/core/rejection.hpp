@@ -23,7 +23,7 @@ inline constexpr std::size_t kGates = kGateNames.size();
 /// none of them.
 [[nodiscard]] Gate gate_from_string(std::string_view text);
 
-/// The reason why a candidate failed a gate. A rejection is data, not an error.
+/// The reason why a candidate failed a gate. A rejection is a result of a run, not an error.
 struct Rejection {
   Gate gate;
   std::string reason;       ///< one line with the figures that a person needs to act

@@ -33,7 +33,7 @@ struct TensorMapSpec {
   std::string name;  ///< name for messages
   TensorMapType type = TensorMapType::kF32;
   std::vector<std::uint64_t> dims;  ///< in elements
-  /// Bytes between neighbours along each dimension except for the innermost.
+  /// Bytes between neighbouring elements along each dimension except for the innermost.
   std::vector<std::uint64_t> strides;
   std::vector<std::uint32_t> box;              ///< the elements that one copy moves
   std::vector<std::uint32_t> element_strides;  ///< a copy takes every n-th element of the box
@@ -44,7 +44,7 @@ struct TensorMapSpec {
 [[nodiscard]] std::size_t element_bytes(TensorMapType type);
 /// Number of bytes from the first element to the end of the last element.
 [[nodiscard]] std::uint64_t extent_bytes(const TensorMapSpec& spec);
-/// The strides of a dense tensor with these dimensions.
+/// The strides of a dense tensor with the dimensions `dims`.
 [[nodiscard]] std::vector<std::uint64_t> dense_strides(const std::vector<std::uint64_t>& dims,
                                                        TensorMapType type);
 

@@ -17,12 +17,12 @@ struct CubinFacts {
   int max_threads = 0;          ///< per CTA, from the attribute MAX_THREADS; 0 if not specified
 };
 
-/// Parses the cubin's ELF file. Nullopt if the file is damaged, lacks the kernel, or has
+/// Parses the cubin's ELF file. Returns nullopt if the file is damaged, lacks the kernel, or has
 /// contradictory register counts (in `.nv.info` and in the upper byte of sh_info of the kernel's
 /// `.text` section).
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry);
 
-/// The sizes in bytes of a kernel's parameters, in order, from its attributes KPARAM_INFO. Nullopt
+/// The sizes in bytes of a kernel's parameters, in order, from its attributes KPARAM_INFO; nullopt
 /// if the attribute of a parameter is missing.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                                       std::string_view entry);

@@ -33,7 +33,7 @@ std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
 /// All sections of a 64-bit ELF file, by index; empty if the file is damaged.
 [[nodiscard]] std::vector<ElfSection> elf_sections(std::string_view file);
 
-/// The first section with this name, or null.
+/// The first section named `name`, or null.
 [[nodiscard]] const ElfSection* find_section(std::span<const ElfSection> sections,
                                              std::string_view name);
 

@@ -31,7 +31,7 @@ struct ScalarArgument {
 };
 
 /// A tensor map over a buffer that is another argument of the launch, for a parameter of type
-/// `const __grid_constant__ CUtensorMap`. The device encodes the map for each launch.
+/// `const __grid_constant__ CUtensorMap`. The device encodes the tensor map for each launch.
 struct TensorMapArgument {
   TensorMapSpec spec;   ///< checked by check_tensor_map()
   std::size_t of = 0;   ///< position of the buffer among all arguments of the launch

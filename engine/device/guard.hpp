@@ -27,8 +27,8 @@ inline constexpr std::size_t kGuardBytes = 4096;
 
 /// The message about a damaged byte that is `past_end` bytes past a buffer's end or `before_start`
 /// bytes before its start, counted from 1. If both `past_end` and `before_start` are given, the
-/// message names the damage past the buffer's end. Nullopt if neither `past_end` nor `before_start`
-/// is given.
+/// message names the damage past the buffer's end. Returns nullopt if `past_end` and `before_start`
+/// are nullopt.
 [[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::optional<std::size_t> past_end,

@@ -53,7 +53,7 @@ class DevicePool {
 
   /// Adds a device. Returns its number.
   std::size_t add(std::unique_ptr<DeviceService> device);
-  /// After this call, losing the last device is no error, because other devices may join the run.
+  /// Makes the loss of the last device no error, because other devices may join the run.
   void expect_more() { expects_more_ = true; }
   /// Marks a device as lost. If a coroutine uses the device, its request to the device fails.
   void leave(std::size_t device);
@@ -72,7 +72,7 @@ class DevicePool {
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
   /// Waits for the home device, or for another device that becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
-  /// Waits for this device. Throws MissingError if the device is lost.
+  /// Waits for device number `device`. Throws MissingError if the device is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
   /// The devices' current phases, and the time that the devices have spent in each phase.

@@ -31,8 +31,8 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
 /// is small enough.
 [[nodiscard]] std::string too_much_to_interpret(const TuningTask& task);
 
-/// Throws ProblemError if the problem has a check program or a reference program, which would run
-/// on this machine.
+/// Throws ProblemError if the problem has a check program or a reference program, because programs
+/// run on the host with the user's rights.
 void require_no_programs(const Problem& problem);
 
 }  // namespace evo

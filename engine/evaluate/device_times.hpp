@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// The work of a device, as distinguished in the statistics of a run's time.
+/// The work of a device; the statistics of a run give the time of each phase.
 enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 
 /// "checking", "timing", "confirming"; empty for an idle device.

@@ -20,8 +20,8 @@ struct ComparedPair {
 /// Results of the full checks that kernels have passed, by kernel key.
 using FullChecks = std::map<std::string, CorrectnessResult>;
 
-/// Gives exclusive use of the home device (see DevicePool) during the lifetime of this object, to
-/// run and compare green kernels again.
+/// Gives exclusive use of the home device, which makes the comparisons that decide the elite,
+/// during the lifetime of this object, to run and compare green kernels again.
 class HomeDevice {
  public:
   /// All objects passed by reference must outlive this object.
@@ -41,8 +41,8 @@ class HomeDevice {
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
   /// Makes a screening, which is a shortened check, of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
-  /// Checks and times a green kernel again, without another kernel. Returns why the kernel is no
-  /// longer green, or nullopt.
+  /// Checks a green kernel and times it alone, not in turn with another kernel. Returns why the
+  /// kernel is no longer green, or nullopt.
   Task<std::optional<Rejection>> judge_alone(const KernelUnderTest& kernel, std::size_t shape = 0);
   /// Times one kernel again, precisely or with a few samples. Returns nullopt if the kernel failed.
   Task<std::optional<Timing>> time_again(const KernelUnderTest& kernel, bool closely,

@@ -62,8 +62,8 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// The architecture for which kernels are compiled. If the device cannot run code for this
-/// architecture, throws a SpaceError that names the space file and the key "arch".
+/// The architecture for which kernels are compiled. Throws a SpaceError that names the space file
+/// and the key "arch" if the device cannot run code for the space's architecture.
 std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   try {
     return compile_arch(device.arch, space.arch);

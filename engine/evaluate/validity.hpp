@@ -24,9 +24,9 @@ struct ShapeCondition {
                                            const DeviceInfo& device);
 
 /// The conditions under which a kernel compiled for `timed` may be launched on other shapes. The
-/// problem's macros must have the same values, the template must support the shape, and the shape
-/// must satisfy the space's constraints on shape variables. Names of device limits are replaced by
-/// the limits of `device`.
+/// problem's macros must have the same values as for `timed`, the template must support the shape,
+/// and the shape must satisfy the space's constraints on shape variables. Names of device limits
+/// are replaced by the limits of `device`.
 [[nodiscard]] std::vector<ShapeCondition> shape_conditions(const Problem& problem,
                                                            const KernelSpec& kernel,
                                                            const SpaceDefinition& space,

@@ -87,12 +87,12 @@ class Workbench {
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// Waits for the home device and runs `work` on it. If the home device is lost, runs `work` once
-  /// more on the next home device.
+  /// Waits for the home device, which makes the comparisons that decide the elite, and runs `work`
+  /// on it. If the home device is lost, runs `work` once more on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
   /// Waits for device `number`. The caller owns the device during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);
-  /// Waits for the home device, for callers that are not coroutines.
+  /// Waits for the home device (see at_home()), for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
 
   /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a stop is requested.

@@ -167,8 +167,8 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   if (!why.empty()) refuse(options_, *host, why);
 }
 
-/// Removes the former device of a worker that has connected again, because it may do so before the
-/// gateway has noticed the loss of the old connection.
+/// Removes the former device of a worker that has connected again, because a worker may reconnect
+/// before the gateway has noticed the loss of the old connection.
 void Workforce::take_out_former(const RemoteHost& host) {
   const auto former = std::ranges::find_if(members_, [&](const Member& one) {
     return one.host->identity().nonce == host.identity().nonce;

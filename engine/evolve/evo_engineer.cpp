@@ -104,8 +104,8 @@ class InsightStrategy final : public FreeStrategy {
     const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
     const double weight = 1 + record.runs + record.failures;
     const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
-    // The sum of twelve uniform numbers is approximately normal. Unlike the normal distribution of
-    // a library, this sum is the same on every machine.
+    // The sum of twelve uniform numbers is approximately normal and, unlike the normal distribution
+    // of a library, the same on every machine.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.uniform();
     return center + normal * spread / std::sqrt(weight);
@@ -121,7 +121,7 @@ class InsightStrategy final : public FreeStrategy {
   }
 
   /// Picks some random changes of one parameter. Returns the change (parameter and value) with the
-  /// largest gain, by draw(), over the value in `from`.
+  /// largest gain over `from`; draw() gives the log time of each value.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
     constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Factor of growth of the observations after which the covariance kernel is fitted again.
+/// The covariance kernel is fitted again when the number of observations has grown by this factor.
 constexpr double kFitGrowth = 1.25;
 /// The logistic function of 1.702 z approximates the normal distribution function of z with an
 /// error below 0.01 (Haley 1952).

@@ -16,7 +16,7 @@ namespace {
 
 /// Number of candidates with a time that the model needs for its first prediction.
 constexpr std::size_t kFewestTimes = 3;
-/// Factor of growth of the observations after which the covariance kernel is fitted again.
+/// The covariance kernel is fitted again when the number of observations has grown by this factor.
 constexpr double kRefitGrowth = 1.25;
 /// Lower limit of the assumed spread of ln times, because smaller differences are noise.
 constexpr double kSmallestSpread = 0.02;
@@ -96,8 +96,8 @@ class FullStrategy final : public SearchBase {
     return distance;
   }
 
-  /// Step 1: proposes candidates that are far from each other. Each candidate is the one of several
-  /// random ones that is most distant from all seen candidates.
+  /// Step 1: proposes candidates that are far from each other. For each proposal, draws several
+  /// random candidates and takes the one whose distance to the nearest seen candidate is largest.
   void propose_spread(std::vector<Candidate>& proposals, std::size_t count) {
     while (proposals.size() < count) {
       std::optional<Candidate> best;

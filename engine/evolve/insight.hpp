@@ -17,7 +17,7 @@ struct ValueInsight {
   std::size_t parameter = 0;
   std::size_t value = 0;
   std::size_t runs = 0;  ///< candidates with this value that passed all gates
-  /// number of other candidates with this value, by the gate that they failed
+  /// number of rejected candidates with this value, by the gate that they failed
   std::array<std::size_t, kGates> failures = {};
   /// The effect on the time of this value in place of the winner's value, from pairs of candidates
   /// near the winner. Nullopt for the winner's own value, and for a value that was not tried near
@@ -68,8 +68,8 @@ struct Insight {
   std::vector<KnobInsight> knobs;             ///< most important near the winner first
   std::vector<InteractionInsight> interactions;
   std::vector<ValueInsight> only_failed;  ///< tried at least twice, without a success
-  /// Values that made the winner slower, or faster by at most kSameTime, when they replaced its own
-  /// value; slowest first. Users need not try these values again.
+  /// Values that users need not try again, because each of them, in place of the winner's value,
+  /// made the winner slower, or faster by at most kSameTime; slowest first.
   std::vector<ValueInsight> negatives;
 };
 

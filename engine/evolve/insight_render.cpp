@@ -35,8 +35,8 @@ std::string pairs_text(const PairEffect& effect) {
                      log_percent(effect.low), log_percent(effect.high));
 }
 
-/// The effect of a value as text, such as "+9.3 % in the winner: slower; in 3 pairs near it …". The
-/// value must have an effect.
+/// The effect of a value as text, such as "+9.3 % in the winner: slower; in 3 pairs near it …".
+/// Requires that `value.effect` is set.
 std::string effect_text(const ValueInsight& value) {
   const PairEffect& effect = *value.effect;
   if (!effect.in_winner) {

@@ -15,7 +15,7 @@ constexpr int kKickAttempts = 40;  ///< attempts to make a new kick
 /// 2. A candidate that is faster than the centre becomes the centre at once.
 /// 3. When all neighbours of the centre were seen, fill the generation with copies of the best
 ///    candidate so far, each with kKick random changes (and repaired if it is invalid). The fastest
-///    of these copies becomes the centre, even if the best candidate is faster.
+///    copy becomes the centre, even if it is slower than the best candidate.
 class LocalStrategy final : public SearchBase {
  public:
   LocalStrategy(const CandidateSpace& space, const StrategyOptions& options)

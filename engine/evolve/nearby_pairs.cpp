@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// Summarises the ln factors of several pairs, of which there must be at least one.
+/// Summarises `factors`: for each pair of candidates, ln of the ratio of times; at least one pair.
 PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winner) {
   std::ranges::sort(factors);
   return {.pairs = factors.size(),

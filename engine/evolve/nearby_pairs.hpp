@@ -33,8 +33,8 @@ struct PairEffect {
   double high = 0;
   std::optional<double> in_winner = {};  ///< value of the pair that contains the winner
 
-  /// The verdict from the pair that contains the winner. If macros interact, the verdicts of other
-  /// pairs may differ.
+  /// Compares the winner with the candidate that differs from it only by this change. If macros
+  /// interact, the verdicts of other pairs may differ.
   [[nodiscard]] PairVerdict verdict() const;
   /// The ln factor of the pair that contains the winner if it was measured, otherwise the median.
   [[nodiscard]] double best_known() const { return in_winner.value_or(middle); }

@@ -76,8 +76,8 @@ void ProgramPipe::fail(const std::string& problem) const {
 }
 
 void ProgramPipe::fail_ended() {
-  // The program has closed its output, so it usually ends soon. If the program continues instead,
-  // the error says that it closed its output.
+  // The program has closed its output, so it usually ends soon. If the program does not end, the
+  // error says that the program closed its output.
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kGrace;
   while (waitpid(child_, &status, WNOHANG) == 0) {

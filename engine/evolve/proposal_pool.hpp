@@ -14,7 +14,7 @@ namespace evo {
 /// The number of candidates that each operator contributes to a ProposalPool. Invalid or seen
 /// candidates are not added, so there may be fewer.
 struct PoolSettings {
-  /// copies of each parent with a single change: all, or a random selection of this number
+  /// copies of each parent with one changed macro: all, or a random selection of this number
   std::size_t neighbours = 80;
   std::size_t mutants = 120;    ///< copies of a parent with two or three random changes
   std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change

@@ -25,19 +25,18 @@ class SeenSet {
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
-  /// A random valid candidate that is not in the set. Once nearly all candidates were seen, returns
-  /// the unseen candidate of lowest rank instead; if all were seen, nullopt. Does not add the
-  /// candidate to the set.
+  /// A random valid candidate that is not in the set. Returns next_unseen() once nearly all
+  /// candidates were seen. Does not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
-  /// The valid candidate of lowest rank that is not in the set; nullopt if all are in the set. Does
-  /// not add the candidate to the set.
+  /// The first valid candidate, in the order of the space, that is not in the set; nullopt if all
+  /// are in the set. Does not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> next_unseen();
 
  private:
   const CandidateSpace* space_;
   std::unordered_set<Candidate, CandidateHash> seen_;
-  std::uint64_t cursor_ = 0;  ///< all ranks below it are seen or invalid
+  std::uint64_t cursor_ = 0;  ///< all candidates of lower rank are seen or invalid
 };
 
 }  // namespace evo

@@ -30,7 +30,7 @@ class Strategy {
   virtual ~Strategy() = default;
 
   /// Proposes at most `count` distinct valid candidates that were neither proposed nor observed
-  /// before. Proposes fewer only if the space has no further candidates.
+  /// before. Proposes fewer than `count` only if no further candidates remain.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
   /// Tells the strategy the results of candidates, in the order in which they were proposed. The

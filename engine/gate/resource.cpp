@@ -94,7 +94,7 @@ std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
-  // The number of registers of a thread is rounded up to a multiple of this.
+  // The GPU rounds the number of registers of a thread up to a multiple of kRegisterUnit.
   constexpr std::int64_t kRegisterUnit = 8;
   // Registers are allocated to four warps at a time, one on each sub-core.
   constexpr std::int64_t kThreadUnit = 128;

@@ -32,7 +32,7 @@ struct PolicyMiss {
                                                     const ResourcePolicy& policy);
 
 /// Every limit of the policy that a step of a launch exceeds, each with its largest excess over all
-/// steps. `entries`: the entries that the steps use.
+/// steps. `entries`: the compiled kernels of the steps.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const std::vector<CompiledEntry>& entries,
                                                     const LaunchPlan& plan,
                                                     const ResourcePolicy& policy);
@@ -43,7 +43,7 @@ struct PolicyMiss {
 
 /// The resource gate of all steps of a launch. If there are several steps, the reason of a
 /// rejection names the step. If the device cannot run a step, violations of the policy are not
-/// reported. `names`: C++ names of the entries.
+/// reported. `names`: C++ names of the kernels in `entries`.
 [[nodiscard]] std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries,
                                                      const std::vector<std::string>& names,
                                                      const LaunchPlan& plan,
@@ -51,8 +51,8 @@ struct PolicyMiss {
                                                      const DeviceInfo& device);
 
 /// The resource gate of one kernel. Compares the launch with the kernel's __launch_bounds__, the
-/// device and the policy. If the device could run a rejected kernel, `policy_only` is set. Nullopt
-/// if the kernel passes.
+/// device and the policy. If the device could run a rejected kernel, `policy_only` is set. Returns
+/// nullopt if the kernel passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,
                                                      const LaunchConfig& launch,
                                                      const ResourcePolicy& policy,

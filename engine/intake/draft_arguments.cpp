@@ -23,7 +23,8 @@ using Kind = DraftArgument::Kind;
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
 /// The parameter types of a kernel. `symbol`: the mangled symbol of the kernel, or of a function
-/// with a parameter that points to the kernel (Trial::signature). Empty for an unmangled symbol.
+/// with a parameter that points to the kernel (Trial::signature). Returns an empty list for an
+/// unmangled symbol.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
@@ -249,8 +250,8 @@ class Arguments {
                enumerations_.contains(argument.type.substr(argument.type.rfind(':') + 1))) {
       argument.dtype = "i32";
     } else if (element.dtype.empty() || (is_scalar && !may_be_scalar)) {
-      argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
-                            (argument.type.empty() ? "of an unknown type" : argument.type) +
+      argument.dtype = todo("no dtype fits " + plain + ", whose C++ type is " +
+                            (argument.type.empty() ? "unknown" : argument.type) +
                             (is_scalar ? ", " + std::to_string(argument.bytes) +
                                              " bytes; a structure has \"fields\" in place of "
                                              "dtype and value"

@@ -85,8 +85,8 @@ class Launch {
   }
 
   /// The macro of the space with a usual name for the number of threads of a CTA, such as
-  /// BLOCK_SIZE. If the space has no such name, the macro that the source does not read, if there
-  /// is exactly one.
+  /// BLOCK_SIZE. If no macro has a usual name, returns the macro that the source does not read, if
+  /// it is the only one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));

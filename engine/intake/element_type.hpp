@@ -21,7 +21,7 @@ struct ElementType {
 /// The type of the elements for a type name of a T1 file: "float", "int32", "float4".
 [[nodiscard]] ElementType t1_element_type(std::string_view type);
 
-/// True if `dtype` names an integer type of problem files; false for a TODO.
+/// True if `dtype` names an integer type of problem files; false for a text "TODO: …".
 [[nodiscard]] bool is_integer_type(std::string_view dtype);
 
 }  // namespace evo

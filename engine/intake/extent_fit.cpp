@@ -15,7 +15,8 @@ constexpr std::int64_t kMostFactor = 4096;
 
 using Counts = std::vector<std::int64_t>;
 
-/// A product of sizes of the problem, such as N*C, with its value for each sample.
+/// A product of sizes of the problem, such as N*C, with its value for each ExtentSample, that is,
+/// for each set of sizes with which the kernel ran.
 struct Product {
   std::vector<std::string> names;
   Counts values;              ///< for each sample

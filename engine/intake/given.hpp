@@ -40,8 +40,8 @@ struct Given {
   std::string reference_block;
 };
 
-/// The generator of the content, before a launch, of an output in which the kernel leaves some
-/// elements unchanged.
+/// The generator that fills an output of type `dtype` before a launch if the kernel leaves some of
+/// the output's elements unchanged.
 [[nodiscard]] Json start_of_output(const std::string& dtype);
 
 /// The launch options of kernel number `kernel`; empty if none were given.

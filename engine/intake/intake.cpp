@@ -184,8 +184,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if every size appears in the value of a scalar or in an extent. Other values of a size that
-/// only the grid depends on may be wrong, because the source may contain the size as a constant.
+/// True if every size appears in the value of a scalar or in an extent. If only the grid
+/// depends on a size, other values may give wrong results, because the source may have a constant.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -197,7 +197,7 @@ bool reach_the_kernel(const Draft& draft) {
                              [&](const auto& variable) { return names.contains(variable.first); });
 }
 
-/// Runs the kernel with small sizes, and adds a small shape beside the timed one.
+/// Runs the kernel with small sizes, and adds a small shape to the timed shape of the draft.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
                   const Configurations& configurations, const Trial& trial, Draft& draft) {
   const bool is_wanted = !request.given.sizes.empty();
@@ -241,7 +241,7 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
-/// Reads the source as it is compiled, and collects the files to copy.
+/// Reads the source as the compiler sees it, and collects the files to copy.
 KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
   const fs::path file = fs::canonical(request.kernel);
   intake.copies = copies_of(file, request.include_folders);

@@ -115,9 +115,9 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
 void drop_idle_fixed(Draft& draft);
 
 /// Converts `text`, an expression of a T1 file: replaces parameters outside of the space,
-/// `ProblemSize[i]`, `max(NAME)` and `min(NAME)` by their values. Empty if the result is not an
-/// expression, or uses names other than shape variables and, if `with_macros` is true, macros of
-/// the space.
+/// `ProblemSize[i]`, `max(NAME)` and `min(NAME)` by their values. Returns an empty text if the
+/// result is not an expression, or uses names other than shape variables and, if `with_macros` is
+/// true, macros of the space.
 [[nodiscard]] std::string understood(const std::string& text, const Draft& draft, bool with_macros);
 
 }  // namespace evo

@@ -21,20 +21,20 @@ enum class ProbeContent {
   kAnyBits,  ///< for integers; floating-point numbers are from -1000 to 1000
 };
 
-/// Runs the kernel of a draft on the virtual GPU.
+/// Runs the kernels of a problem that evo-init drafts, on the virtual GPU.
 class ProbeDevice {
  public:
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
-  /// Prepares launches: allocates buffers that are larger than necessary, and sets the values for
-  /// expressions. `values`: sizes, and the macros of configuration `kernel`. `needed`: a number of
-  /// elements that suffices for every buffer; 0 if it is unknown.
+  /// Prepares launches: allocates buffers that are larger than necessary, and sets the values of
+  /// names in expressions. `values`: sizes, and the macros of configuration number `kernel`.
+  /// `needed`: a number of elements that suffices for every buffer; 0 if it is unknown.
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
   /// Limits of a launch. `elements`: by argument, the number of elements of each limited buffer; a
-  /// launch that accesses more fails. `shared_bytes`: the dynamic shared memory if the draft does
-  /// not give it.
+  /// launch that accesses more fails. `shared_bytes`: the dynamic shared memory if the drafted
+  /// problem does not give it.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;
@@ -53,14 +53,14 @@ class ProbeDevice {
   /// The number of warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// True if executed() exceeds a limit, so that no more runs should follow. The limit is a number
-  /// of warp instructions, not a time, so that it has the same effect on every machine.
+  /// True if executed() exceeds a limit, so that no more runs should follow. Unlike a time limit, a
+  /// limit of warp instructions has the same effect on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
-  /// The launches of all kernels of the draft with the values from prepare().
+  /// The launches of all kernels of the drafted problem, with the values from prepare().
   [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();

@@ -18,7 +18,7 @@ std::size_t count_of_large(const SizeTexts& variables) {
       variables, [](const auto& variable) { return number(variable.second) > kMostOfSmall; }));
 }
 
-/// Small sizes for a shape variable that is at most 64 in the timed shape.
+/// Small sizes to try for a shape variable that is at most 64 in the timed shape.
 Numbers below(SizeKind kind, std::int64_t value) {
   static const Numbers kPrimes = {2,  3,  5,  7,  11, 13, 17, 19, 23,
                                   29, 31, 37, 41, 43, 47, 53, 59, 61};
@@ -36,8 +36,8 @@ Numbers below(SizeKind kind, std::int64_t value) {
 }
 
 /// The level of a shape variable: 0, 1 or 2 if its value in the timed shape is less than 4, less
-/// than 64, or at least 64 times the smallest value above 64. Small sizes keep the order of the
-/// levels, because a kernel may require that one size divides another.
+/// than 64, or at least 64 times the smallest value above 64. A variable of a higher level usually
+/// gets a larger size to probe, because a kernel may require that one size divides another.
 std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   std::int64_t smallest = value;
   for (const auto& [unused, text] : variables) {
@@ -46,8 +46,8 @@ std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   return value < 4 * smallest ? 0 : value < 64 * smallest ? 1 : 2;
 }
 
-/// Small sizes for a shape variable above 64 with the given level_of(). `large`: the number of
-/// shape variables above 64.
+/// Small sizes for a shape variable that is above 64 in the timed shape and has level `level`.
+/// `large`: the number of shape variables above 64.
 const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level) {
   using Levels = std::array<Numbers, 3>;
   static const Levels kRagged = {Numbers{37, 53, 83, 94, 41, 71, 62}, Numbers{211, 127, 173, 146},

@@ -134,7 +134,7 @@ class T1Reader {
     const bool is_text = std::any_of(parameter.values.begin(), parameter.values.end(),
                                      [](const Json& value) { return value.is_string(); });
     if (is_text || parameter.values.empty()) {
-      leave_out(where + (is_text ? "its values are texts, but macros of a space are numbers"
+      leave_out(where + (is_text ? "its values are strings, but macros of a space are numbers"
                                  : "it has no values"));
       return;
     }
@@ -145,8 +145,8 @@ class T1Reader {
     found_.parameters.push_back(std::move(parameter));
   }
 
-  /// Makes all values of a macro of type float real numbers, because 1 and 1.0 have different types
-  /// in C++.
+  /// Converts the integers among the values of a float macro to reals, because 1 and 1.0 have
+  /// different types in C++.
   static void make_real(T1Parameter& parameter) {
     for (Json& value : parameter.values) {
       if (value.is_number()) value = value.get<double>();

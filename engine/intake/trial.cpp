@@ -27,8 +27,7 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
 bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
 
 /// Names that the compiler's log reports as undefined. Omits functions of the CUDA runtime, and
-/// names in the compiler's own headers, because a macro with an unsuitable name causes those
-/// errors.
+/// names in the compiler's own headers, which are undefined only if a macro has an unsuitable name.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";

@@ -31,7 +31,7 @@ struct Trial {
 
 /// Compiles `request` with the macros `known`. Undefined names that #if compares or the compiler
 /// reports are assumed to be macros with the value 32 or, if that does not compile, 16 or 1. Throws
-/// InputError with the compiler's error if nothing compiles.
+/// InputError with the compiler's error if `request` compiles with none of these values.
 [[nodiscard]] Trial try_kernel(Compiler& compiler, const CompileRequest& request,
                                const MacroTexts& known, const SourceMacros& macros);
 

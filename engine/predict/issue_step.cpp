@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kNsInMicrosecond = 1000;
-/// share of sectors from DRAM (dram_share()) up to which a load has the latency of L2
+/// If at most this fraction of the sectors comes from DRAM, a load has the latency of L2.
 constexpr double kMostlyWarm = 0.2;
 /// maximum distance in instructions between two stores that L1 merges
 constexpr std::ptrdiff_t kMergeDistance = 4;
@@ -19,7 +19,7 @@ constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
-/// The share of the sectors that an SM requests from L2 and that come from DRAM. If launches rotate
+/// The fraction of the sectors requested from L2 that L2 must load from DRAM. If launches rotate
 /// through more buffers than fit in the L2 cache, each launch reads each byte from DRAM once; later
 /// requests of the launch for the same byte hit the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
@@ -53,8 +53,8 @@ class Steps {
   }
 
  private:
-  /// The CTA's operations `what` at the step's PTX line, divided by the number of times that the
-  /// CTA's warps execute the machine instructions of the step's unit that were made from the line.
+  /// The mean number of operations `what` for one execution of the step's machine instruction. The
+  /// profile counts by PTX line, so all instructions of a line and a unit get the same mean.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
@@ -193,7 +193,7 @@ class Steps {
       if (is_far && step.unit != Unit::kGlobalStore) {
         step.dram_lines = is_load ? step.passes : std::max(step.sectors / kSectorsOfLine, 1.0);
       } else if (is_load) {
-        // A load of several lines waits for the slowest of these lines.
+        // A load of several cache lines waits for the slowest of them.
         step.latency += rates_.slowest_line * (1 - 1 / step.passes);
       }
     }

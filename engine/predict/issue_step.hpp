@@ -43,8 +43,8 @@ struct IssueStep {
   bool never = false;          ///< the instruction's guard is always false
 };
 
-/// The share of a launch's reads from L2 or DRAM that read a byte for the first time; each byte of
-/// the buffers is read for the first time once.
+/// The fraction of a launch's memory traffic beyond L1 that is the first access to a byte: the size
+/// of all buffers divided by this traffic, at most 1.
 [[nodiscard]] double distinct_share(const LaunchProfile& profile);
 
 /// Makes an IssueStep for each machine instruction. `executions`: how often all warps of a CTA

@@ -48,10 +48,10 @@ struct CtaKind {
 /// The operations of a CTA at each PTX line, as a mean over all CTAs of the grid.
 [[nodiscard]] LineActivities mean_lines(const std::vector<CtaKind>& kinds);
 
-/// The CTAs that run on the SM that finishes last; used if the CTAs of the grid are of several
-/// kinds.
+/// The CTAs that run on the SM that finishes last; used if the grid has several kinds of CTAs
+/// (CtaKind), which execute different operations.
 struct LastSm {
-  /// kinds of the CTAs that run on this SM, in order, as indices into LaunchProfile::kinds
+  /// the CTAs of this SM in order, each as the index of its CtaKind in LaunchProfile::kinds
   std::vector<std::uint16_t> kinds;
   double each = 1;         ///< number of CTAs that each entry represents
   std::uint16_t last = 0;  ///< the kind of the CTA that finishes last

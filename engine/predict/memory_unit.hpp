@@ -74,9 +74,8 @@ class MemoryUnit {
   [[nodiscard]] double stored() const { return stored_; }
 
  private:
-  /// If a load reads several lines from DRAM, the additional latency of the last of these lines.
-  /// The latencies are exponentially distributed; multiples of the golden ratio replace random
-  /// numbers.
+  /// The additional latency until the last of a load's lines arrives from DRAM. The latencies are
+  /// exponentially distributed; multiples of the golden ratio replace random numbers.
   double beyond_least(const IssueStep& step) {
     constexpr double kGolden = 0.6180339887;
     constexpr double kMost = 8;

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// The data of a CtaKind in the form that the simulation of an SM needs.
+/// The data of a group of similar CTAs in the form that the simulation of an SM needs.
 struct SimKind {
   SimKind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
       : plans(std::move(of_warps)),

@@ -102,8 +102,8 @@ class Simulation {
     const double start = std::max(at + (at > 0 ? rates_.cta_clocks : 0), next_cta_);
     next_cta_ = start + rates_.cta_interval;
     const std::size_t number = ctas_.size();
-    // The first CTA has phase 0, with which loops make the most passes; multiples of the golden
-    // ratio spread the phases of the other CTAs.
+    // The phase decides how a CTA rounds fractional numbers of loop passes. Phase 0 (first CTA)
+    // makes the most passes; multiples of the golden ratio spread the phases of the other CTAs.
     constexpr double kGolden = 0.6180339887;
     const double turns = static_cast<double>(number) * kGolden;
     const double phase = turns - std::floor(turns);
@@ -185,7 +185,7 @@ class Simulation {
     }
   }
 
-  /// Lets warps continue that wait for arrivals that never come, because paths are inconsistent.
+  /// Unblocks all warps, because inconsistent simulated paths would block them for ever.
   bool release_any() {
     bool any = false;
     for (SimWarp& warp : warps_) {

@@ -47,9 +47,9 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
   return nearest;
 }
 
-/// For each machine branch, the share of a warp's passes through its block that take the branch.
-/// The share is derived from the PTX branch from which the compiler made the machine branch. The
-/// two directions of a PTX branch may be exchanged in the machine branch.
+/// For each machine branch, the fraction of its executions in which a warp takes it, derived from
+/// the PTX branch from which the compiler made the machine branch. The compiler may have
+/// exchanged the two directions of the PTX branch.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -99,9 +99,10 @@ class BranchShares {
     return most;
   }
 
-  /// The share of the branch at the end of block `b` if the compiler made several copies of a loop,
-  /// and the PTX loop makes `trips` passes. The copy with the most repetitions runs first; each
-  /// copy runs as often as the remaining `trips` allow.
+  /// The fraction of executions that take the branch at the end of block `b`, if the compiler made
+  /// several copies of a loop and the PTX loop makes `trips` passes. The copy of the
+  /// loop with the most repetitions runs first; each copy runs as often as the remaining `trips`
+  /// allow.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
     constexpr double kRounding = 1e-6;
@@ -134,7 +135,7 @@ class BranchShares {
     });
   }
 
-  /// If the branch skips an unrolled loop: 1 if too few passes remain for this loop, otherwise 0.
+  /// If the branch can skip an unrolled loop: 1 (it does) if too few passes remain, 0 if not.
   [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
     const auto& blocks = graph_.blocks();
     const auto end = static_cast<std::size_t>(blocks[b].target);
@@ -171,8 +172,8 @@ class BranchShares {
            distance(code_, to, branch.next) + distance(code_, next, branch.target);
   }
 
-  /// For a machine branch without a PTX branch: its share, derived from how often the block that
-  /// the branch skips is executed.
+  /// For a machine branch without a PTX branch: the fraction of executions that take the branch,
+  /// derived from how often the block that the branch skips is executed.
   [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
     const double here = executions_of(block, warp);
     const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
@@ -292,13 +293,13 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // If neither direction leaves a loop, the rarer direction is the one whose shares are added up.
+  // The counted direction is the one that leaves a loop or, if neither does, the rarer one.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A warp leaves a loop of n passes after the n-th pass, whatever its phase. At a branch that does
-  // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
-  // GPU counted.
+  // A warp leaves a loop of n passes after the n-th pass, independently of `phase_`. At a branch
+  // that does not leave a loop, the warps of many CTAs together take each direction as often as the
+  // virtual GPU counted.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);

@@ -17,12 +17,12 @@ struct WarpPlan {
   std::vector<double> executions;  ///< executions of each block; mean over CTAs
   double instructions = 0;         ///< instructions executed by the warp; mean over CTAs
   double flops = 0;                ///< matrix operations of these instructions, see tensor_flops()
-  /// True: at a branch that only some CTAs take, the CTA with phase 0 takes the rarer direction,
-  /// because it represents the slowest CTA and its path is longer then.
+  /// True if the rarer directions of branches give the longer path. The CTA with phase 0, which
+  /// represents the slowest CTA, then takes the rarer direction in the first pass of a branch.
   bool rarer_is_slower = false;
 };
 
-/// Makes a plan for each warp of a CTA, from the operations `lines` of the CTA's kind.
+/// Makes a plan for each warp of a CTA. `lines`: the operations of the CTA at each PTX line.
 [[nodiscard]] std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
                                                    const CodeGraph& graph,
                                                    const LineActivities& lines, int warps_per_cta);
@@ -32,8 +32,8 @@ struct WarpPlan {
 [[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
                                                 const CodeGraph& graph, std::size_t instructions);
 
-/// Whether the planned paths are about as long as the executed PTX and contain the same matrix
-/// products. If the result is false, the operations `lines` do not match the machine code.
+/// Whether the operations `lines` match the machine code: the planned paths must be about as long
+/// as the executed PTX and contain the same matrix products.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
 /// The position of a resident warp on its path through the basic blocks. At a branch, each pass

@@ -87,8 +87,8 @@ void store_integer(double value, std::byte* target) {
   store(result, target);
 }
 
-/// Calls `use` with a value of the C++ type that represents `row`, an integer type or a floating
-/// type of 32 or 64 bits.
+/// Calls `use` with a value of the C++ type for the data type of `row`, which must be an integer
+/// type or a floating type of 32 or 64 bits.
 template <typename Use>
 auto with_type(const DtypeRow& row, Use use) {
   if (row.kind == NumberKind::kFloat) return row.bytes == 4 ? use(float{}) : use(double{});

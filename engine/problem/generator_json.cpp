@@ -28,7 +28,7 @@ std::string described(const WholeRange& range) {
       .append(std::to_string(range.above));
 }
 
-/// Reads a bound of the range exactly, without rounding it to a double.
+/// Reads the bound "low" or "high" of a generator as an exact integer, not as a double.
 Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
   const WholeRange range = whole_range(dtype);
   const std::string allowed = "allowed for " + std::string(to_string(dtype)) +
@@ -118,8 +118,8 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Inverts the members of `special` that are named under `key` ("with" or "without"); throws for a
-/// member whose default is not `from`.
+/// Inverts the flags of the special values that `key` ("with" or "without") lists, such as "nan";
+/// throws for a value whose default is not `from`.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

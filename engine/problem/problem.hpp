@@ -46,8 +46,8 @@ struct TextureSetup {
   std::optional<Expression> height = {};
 };
 
-/// A tensor map (CUtensorMap) over another argument, its buffer. Each list begins with the
-/// innermost dimension. The expressions may use macros, so each kernel has its own tensor map.
+/// A tensor map (CUtensorMap) over a buffer, which is another argument. Lists such as `strides`
+/// begin with the innermost dimension. Expressions may use macros, so each kernel has its own map.
 struct TensorMapSetup {
   std::string of;            ///< name of the buffer
   std::size_t position = 0;  ///< position of the buffer in Problem::arguments
@@ -89,8 +89,8 @@ struct Argument {
   std::vector<std::string> file_shapes = {};
   /// True: the first case of a shape reads `file`, and `generator` draws the inputs of other cases.
   bool has_file_and_generator = false;
-  /// The C++ name of a __constant__ variable; empty for other arguments. Before each launch, the
-  /// device copies the argument to this variable.
+  /// The C++ name of a __constant__ variable, to which the device copies the argument before each
+  /// launch; empty for other arguments.
   std::string symbol = {};
   /// Set if kernels read this input through a texture object.
   std::optional<TextureSetup> texture = {};
@@ -325,8 +325,8 @@ class Problem {
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
   /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape
-  /// variables, shape macros and SM_COUNT. A name that is in several of these groups has the value
-  /// from the last of them.
+  /// variables, shape macros and SM_COUNT; if several of these four define one name, the last one
+  /// decides its value.
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 

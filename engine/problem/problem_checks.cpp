@@ -63,7 +63,7 @@ bool takes_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t 
   return false;
 }
 
-/// Throws if an output is an argument of no step of `kernel`, neither itself nor by a tensor map,
+/// Throws if no step of `kernel` takes an output as an argument, directly or by a tensor map,
 /// because the kernel then cannot write the output.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {

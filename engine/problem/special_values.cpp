@@ -52,8 +52,8 @@ class Elements {
   std::size_t size_;
 };
 
-/// Makes one run of elements in each block of kElementsPerRun elements ascending, descending or
-/// constant.
+/// In each block of kElementsPerRun elements, makes some consecutive elements ascending, descending
+/// or constant.
 void put_runs(Elements& elements, Random& random) {
   for (std::size_t start = 0; start < elements.count(); start += kElementsPerRun) {
     const std::size_t part = std::min(kElementsPerRun, elements.count() - start);

@@ -77,8 +77,7 @@ struct Variable {
   std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
-  /// Addresses of variables that `initial` contains: byte position in `initial` → name of the
-  /// variable.
+  /// Addresses in the initial value: byte position in `initial` → name of the addressed variable.
   std::map<std::uint64_t, std::string> references = {};
 };
 

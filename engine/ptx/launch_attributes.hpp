@@ -8,7 +8,7 @@ namespace evo {
 struct LaunchAttributes {
   /// True: the kernel synchronises its CTAs with grid.sync() of cooperative groups, so all CTAs
   /// must be resident at once. A kernel that reads the address of the grid's workspace (%envreg1,
-  /// %envreg2) is assumed to do so.
+  /// %envreg2) is assumed to use grid.sync().
   bool cooperative = false;
   /// True: the kernel executes griddepcontrol.wait, so it may start while the previous kernel in
   /// the stream still runs (programmatic dependent launch).

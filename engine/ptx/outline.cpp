@@ -6,8 +6,8 @@
 namespace evo::ptx {
 namespace {
 
-/// True for a word that may be a symbol of the module (it has no modifiers and is no register), for
-/// an environment register, and for kGridWaitWord.
+/// True for a word without '.' and '%', which may be a symbol of the module, for an environment
+/// register, and for "griddepcontrol.wait".
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;

@@ -16,7 +16,7 @@ struct SourcePosition {
   int file = 0;
   int line = 0;
   int column = 0;
-  // NOLINTNEXTLINE(modernize-use-nullptr): the 0 that it compares with
+  // NOLINTNEXTLINE(modernize-use-nullptr): operator<=> compares its result with 0
   friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
 };
 

@@ -69,8 +69,8 @@ class Elite {
   /// `capacity`, or the value is not certainly worse than the last member's.
   [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time, because a kernel that is certainly slower cannot enter the elite.
-  /// Infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
+  /// The last member's time, because a kernel that is certainly slower cannot enter the elite;
+  /// infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
   /// if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 
@@ -104,7 +104,7 @@ class Climb {
   /// True if the challenger's rank is within the capacity of the elite. Call may_enter() after
   /// next() has returned null.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
-  /// Inserts the challenger. If the elite then exceeds its capacity, the last member leaves.
+  /// Inserts the challenger, and removes the last member if the elite exceeds its capacity.
   void enter();
 
  private:

@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// Measures and stores the energy per launch of a member. Returns the reason if the measurement
-/// fails, otherwise an empty text.
+/// Measures and stores the energy per launch of a member of the elite. Returns the reason if the
+/// measurement fails, otherwise an empty text.
 std::string measure(Workbench& bench, RunStore& store, const EliteMember& member, std::size_t at) {
   auto answer = bench.wait(bench.take_home().energy_of(member.kernel, kEliteEnergy_s, at));
   if (const auto* failure = std::get_if<WorkerFailure>(&answer)) return failure->reason;

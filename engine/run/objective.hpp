@@ -23,7 +23,8 @@ class Objective {
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// True if the objective is the time. Otherwise, A/B comparisons and coarse timings are not used.
+  /// True if the objective is the time. Runs with another objective make no A/B comparisons and no
+  /// coarse timings.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 

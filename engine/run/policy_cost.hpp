@@ -49,8 +49,8 @@ struct PolicyCost {
 };
 
 /// Judges up to `count` of the candidates in `rejects`: first those whose configurations differ
-/// from the winner's in the fewest macros and, among equals, those with the smaller excess. The
-/// elite does not change. `rejects` must outlive the result.
+/// from the winner's in the fewest macros and, among equals, those with the smaller excess. Does
+/// not change the elite. `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
                                      const EliteMember& winner, std::size_t count,
                                      std::size_t shape = 0);

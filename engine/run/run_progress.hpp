@@ -36,7 +36,7 @@ struct RunProgress {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::optional<double> control_drift = {};  ///< the last known drift of the control's time
 
-  /// Adds a candidate to the counts of its outcome, which is the same on all its shapes.
+  /// Counts a candidate by its outcome, which is the same on all shapes.
   void count(const EvaluationRecord& record);
 };
 

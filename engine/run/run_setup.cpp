@@ -17,7 +17,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The value of --window that old runs used, which do not store it.
+/// The value of --window for runs of old versions of evo-tune, which did not store the value.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
 /// Describes in the file of a recording how the times were measured, for readers of the file.
@@ -138,7 +138,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
     throw InputError(name + " is on " + found + "; resume it with the same files and options");
   }
   if (aim_of(was) != aim_of(like)) {
-    throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
+    throw InputError(name + " was started to " + aim_of(was) + ", not to " + aim_of(like));
   }
   const bool was_cold = nlohmann::json::parse(was.options_json).value("cold", false);
   const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);

@@ -35,7 +35,7 @@ struct OpenRun {
   TunerOptions tuner;
   std::vector<RunHistory> histories = {};
 
-  /// The number of evaluations that were stored earlier, on the shape that has the most.
+  /// For a continued search: the number of stored evaluations on the shape that has the most.
   [[nodiscard]] std::size_t kept() const;
 };
 

@@ -40,7 +40,7 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // If the objective is not the time, a slow kernel may be the best.
+  // If the objective is not the time, timing never stops early, because a slow kernel may win.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);
@@ -120,7 +120,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
   of_generation_.push_back(id);
   all_recorded_ = all_recorded_ && evaluation == nullptr;
   if (evaluation != nullptr && evaluation->duplicate) {
-    // The strategy observes the outcome of the first candidate with the same kernel.
+    // For a duplicate, the strategy observes the outcome of the first candidate with the kernel.
     const EvaluationRecord& first =
         judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
     record.timing = first.timing;
@@ -262,7 +262,7 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// The number of kernels that `gate` withdrew in the last closed generation.
+/// The number of kernels that `gate` withdrew in the last completed generation.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -323,7 +323,7 @@ bool ShapeRun::is_recorded_elite() const {
                             &EliteEntry::candidate);
 }
 
-/// Stores the last closed generation again with the present elite.
+/// Stores the last completed generation again with the present elite.
 void ShapeRun::record_elite() {
   last_.elite.clear();
   for (const EliteMember& member : elite().members()) {

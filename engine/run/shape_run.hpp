@@ -53,10 +53,10 @@ class ShapeRun {
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely:
-  /// for an elite of at most n kernels, the time of its last member, or the time of the (n + 1)-th
-  /// best kernel of the elite and of this generation if that is shorter (not of the n-th, because a
-  /// better kernel may turn out to be wrong). Infinite in recordings, and if the objective is not
-  /// the time.
+  /// for an elite of at most n kernels, the time of its last member or, if shorter, the time of the
+  /// (n + 1)-th best kernel of the elite and of this generation (not of the n-th, because a better
+  /// kernel may turn out to be wrong). The early-stop limit is infinite in recordings, and if the
+  /// objective is not the time.
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the search on this shape, for users.
   struct Standing {
@@ -96,10 +96,11 @@ class ShapeRun {
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
   /// Withdraws a kernel from this shape's elite because the kernel failed on another shape.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
-  /// Applies a last gate to the members of the elite, best first. A member that fails is withdrawn.
-  /// The fastest green kernel outside the elite then challenges the remaining members and must also
-  /// pass the gate. For an elite of at most n kernels, at most 3 n further kernels are tried. If
-  /// the gate cannot judge any member, all members stay. Throws Interrupted if a stop is requested.
+  /// Applies a last gate to the members of the elite, best first. A member that fails the gate is
+  /// withdrawn, and the fastest green kernel outside the elite, which must also pass the gate,
+  /// challenges the remaining members. For an elite of at most n kernels, at most 3 n kernels from
+  /// outside the elite are tried. If the gate cannot judge any member, all members stay. Throws
+  /// Interrupted if a stop is requested.
   void hold_elite(const LastGate& gate);
 
  private:

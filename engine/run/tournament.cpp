@@ -139,7 +139,7 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   const PairResult& pair = compared.pair;
   if (pair.rejection) {
     // The comparison failed twice, although each kernel passes when it runs alone. The challenger
-    // is out, because the incumbent has been tested more often.
+    // loses, because the incumbent has been tested more often.
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);
     co_return ComparisonResult::kChallengerOut;
   }

@@ -54,7 +54,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // A milestone is left out only if it is invalid on all shapes, not if it equals another.
+      // Milestones are left out only if they are invalid on all shapes; duplicates are kept.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -149,8 +149,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished evaluation. During the evaluation, its kernel may have become a
-/// duplicate, or too slow for the elite.
+/// Takes the outcome of a finished evaluation. Marks the kernel as a duplicate if the same kernel
+/// was judged during the evaluation.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
@@ -160,8 +160,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel as coarsely timed if it is slower than the present limit, so that
-/// it does not challenge the elite, and the result does not depend on the order of timings.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit, so
+/// that it does not challenge the elite, and the order of timings has no effect.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -220,7 +220,8 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Milestones and other candidates that no strategy proposes do not wait for results.
+    // Milestones and other candidates that no strategy proposes do not wait for outcomes of earlier
+    // candidates.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -265,8 +266,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// True if the history of a resumed run has this candidate at this position. Another version of the
-/// program may have proposed another candidate for this position.
+/// True if the history of a resumed run has the candidate at its position in the generation.
+/// Another version of evo-tune may have proposed another candidate for the position.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -327,7 +328,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// Withdraws kernels that failed on one shape on all shapes, because they are wrong.
+/// A kernel that failed on one shape is wrong, so it is withdrawn on all shapes.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -361,8 +362,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts to execute the elites on the virtual GPU early. Results are ignored until the run ends,
-/// because their arrival times must not influence proposals.
+/// Starts to execute the elites on the virtual GPU early. The verdicts of the virtual GPU are
+/// ignored until the run ends, because their arrival times must not influence proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;

@@ -41,32 +41,32 @@ class TunerObserver {
 
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
-/// The loop of a run. The candidates are numbered by slots 0, 1, 2, …: first the milestones, then
-/// the default configuration and the best candidates of earlier runs, then the strategy's
-/// proposals. Generation 0 contains all candidates up to the first `children` proposals; each later
-/// generation contains `children` proposals. The last generation is shorter if the limit
-/// `candidates` is reached.
+/// The loop of a run. The candidates are numbered 0, 1, 2, …: first the milestones, then the
+/// default configuration and the best candidates of earlier runs, then the strategy's proposals.
+/// Generation 0 contains all candidates up to the first `children` proposals; each later generation
+/// contains `children` proposals. The last generation is shorter if the limit `candidates` is
+/// reached.
 ///
-///   1. Propose the candidate of slot t and start its evaluation (Evaluator::evaluate) when the
-///      outcomes of all slots up to t − w are known, where w is in_flight_at(t, window), or
-///      `window` for candidates that no strategy proposes and for strategies that do not learn.
+///   1. Propose candidate t and start its evaluation (Evaluator::evaluate) when the outcomes of
+///      candidates 0 to t − w are known, where w is in_flight_at(t, window), or `window` for
+///      candidates that no strategy proposes and for strategies that do not learn.
 ///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
-///   3. In the order of the slots, record each candidate in one transaction, and let the strategy
-///      observe the outcome. The outcome of a slot is recorded only after those of all earlier
-///      slots; if the run is killed before, the outcome is lost.
+///   3. Record each candidate in one transaction, in the order of candidates, and let the strategy
+///      observe the outcome. If the run is killed, outcomes of candidates after the first
+///      unfinished candidate are lost.
 ///   4. At the end of a generation, let its green kernels challenge the elite (Tournament). Time
 ///      the control, and record the generation with the elite.
 /// The proposals are therefore a function of the seed and of the outcomes in the order of the
-/// slots. The proposals do not depend on the number of devices or on which evaluation finishes
+/// candidates. The proposals do not depend on the number of devices or on which evaluation finishes
 /// first.
 ///
-/// A resumed run repeats these steps with recorded outcomes in place of steps 2 to 4, and continues
-/// as if it had not been interrupted. Shortly before its time limit, a run ends the current
-/// generation: evaluations stop early enough to leave time for step 4, and all finished candidates
-/// are recorded, even if a candidate before them is unfinished.
+/// A resumed run proposes the recorded candidates again, uses recorded outcomes and elites instead
+/// of evaluating, and continues as if it had not been interrupted. Shortly before its time limit, a
+/// run ends the current generation: evaluations stop early enough to leave time for comparisons
+/// with the elite, and all finished candidates are recorded, even after an unfinished candidate.
 ///
-/// A recording (Aim::kRecord) leaves out the milestones, and the challenge in step 4. The control
-/// of a recording is its first green candidate: the default configuration if it is green.
+/// A recording (Aim::kRecord) evaluates no milestones and makes no comparisons with the elite. The
+/// control of a recording is its first green candidate: the default configuration if it is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
@@ -82,8 +82,8 @@ class Tuner {
   /// a new run. When `stop` becomes true, the run is interrupted.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// Applies a last gate to the elite of a shape, as ShapeRun::hold_elite() does. Call hold_elite()
-  /// after run(). Throws Interrupted if a stop is requested.
+  /// Applies a last gate to the elite of a shape, and withdraws kernels that fail. Call
+  /// hold_elite() after run(). Throws Interrupted if a stop is requested.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
@@ -126,7 +126,7 @@ class Tuner {
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
   [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
-  /// Waits for the outcome of a slot; nullopt if the history of a resumed run has the candidate.
+  /// Waits for a candidate's outcome; nullopt if the history of a resumed run has the candidate.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
   [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;

@@ -67,7 +67,7 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
   return std::nullopt;
 }
 
-/// The elite of an earlier run, as candidates of the task's space. Nullopt if the run is on another
+/// The elite of an earlier run, as candidates of the task's space; nullopt if the run is on another
 /// problem or template, or if its stored files cannot be read.
 std::optional<Source> source_of(const Store& store, const TuningTask& task, const StoredRun& run) {
   if (run.info.problem.name != task.problem().name) return std::nullopt;

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// The share of the time for choosing the order of the steps; the rest is for measuring them.
+/// Fraction of the time limit for ordering a path's steps; the rest is for measuring the steps.
 constexpr double kShareToRank = 1.0 / 3;
 
 constexpr const char* kTimeOver = "the time limit was reached";

@@ -17,7 +17,8 @@ struct WayStart {
   Candidate candidate;
 };
 
-/// The stored times of a run in microseconds, by candidate; nullopt if it is not green.
+/// The stored times of a run in microseconds, by candidate; nullopt for candidates that are not
+/// green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
 /// A path to the winner, or the reason why there is none.
@@ -31,8 +32,8 @@ struct FoundWay {
 /// speed-up. Use one WayFinder for all paths to a winner, because it reuses measurements:
 ///
 ///   1. At the current configuration, list the options for the next step: each changes one macro to
-///      the winner's value. If a constraint forbids this change, the macros of the constraint
-///      change together.
+///      the winner's value. If a constraint forbids the change of one macro alone, the macros of
+///      the constraint change together.
 ///   2. Compile the options in parallel and time them. Take the option with the largest gain. After
 ///      a third of the time, choose options by their last measured gains instead. Skip options that
 ///      fail a gate; if all options fail, change all remaining macros together.

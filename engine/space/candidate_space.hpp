@@ -44,7 +44,7 @@ class CandidateSpace {
   /// The candidate with rank `rank` < rank_count(); nullopt if the rank is empty.
   [[nodiscard]] virtual std::optional<Candidate> at_rank(std::uint64_t rank) const = 0;
 
-  /// A random valid candidate. All valid candidates are equally probable.
+  /// A random valid candidate; all valid candidates are equally probable.
   [[nodiscard]] virtual Candidate sample(Random& random) const {
     for (;;) {
       if (std::optional<Candidate> found = at_rank(random.below(rank_count()))) return *found;

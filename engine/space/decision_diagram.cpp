@@ -13,7 +13,7 @@ constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
 /// Limit on the number of value indices that are stored for the nodes of one layer: 128 MB.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
-/// The parameters that are assigned after `level` assignments and that unfinished constraints need.
+/// The parameters among the first `level` of `order` that a constraint with a later one needs.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
                                       std::span<const Constraint* const> constraints) {
   std::vector<std::size_t> level_of(order.size());
@@ -166,7 +166,7 @@ class TableBuilder {
   }
 
   std::vector<DecisionDiagram::Layer> layers_;
-  /// for each layer, the number of a node by its children
+  /// for each layer, a map from the children of a node to the number of the node
   std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;
 };
 

@@ -143,7 +143,7 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
-  // Include paths, milestones and allowed configurations change the key only if the space has any.
+  // Include paths, milestones and allowed configurations change the hash only if there are any.
   for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));

@@ -15,7 +15,7 @@ namespace {
 /// largest double. No kernel runs for 1e10 ms (four months).
 constexpr double kLongestTimeMs = 1e10;
 
-/// The data about one configuration that both file formats contain.
+/// The data about one configuration in a recording of Kernel Tuner or in T4 results.
 struct RawEntry {
   std::vector<Json> values;  ///< in the order of the parameters
   std::optional<double> time_ms = {};

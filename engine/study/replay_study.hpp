@@ -18,7 +18,7 @@ inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200
 struct StudyOptions {
   std::size_t repeats = 100;
   std::size_t budget = 400;  ///< evaluations per repeat; a score may need more, see to_cutoff
-  /// Continue each repeat at least to RandomBaseline::cutoff(), which the score requires.
+  /// True: each repeat makes at least RandomBaseline::cutoff() evaluations, as the score requires.
   bool to_cutoff = true;
   std::size_t window = 8;  ///< candidates in flight
   std::uint64_t seed = 1;  ///< repeat i uses mix_seed(seed, i)

@@ -304,7 +304,6 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
-    // The process sent no valid message.
     return Failed{{CompilerFailure::Kind::kInternal, error.what()}};
   }
   if (slot.process->is_open() && !late) return std::nullopt;

@@ -27,12 +27,12 @@ struct CompilePoolOptions {
 /// Compiles kernels in several processes at once. Each process has a time limit and a memory limit,
 /// so that a compiler that crashes or hangs affects one candidate only.
 ///
-/// A failure may have another cause than the kernel if another process killed the compiler, or if
-/// the compiler crashed or reported an internal error. After a failure that may have another cause,
-/// the pool compiles the kernel once more in a new process on this machine. After a crash or a lack
-/// of memory, the new process runs alone and with twice the memory, because some compilers end
-/// themselves if memory is short. After a second failure, the kernel is rejected, but the rejection
-/// is not stored for later runs.
+/// The kernel may not be the cause of a failure if another process killed the compiler, or if the
+/// compiler crashed or reported an internal error. After a failure that the kernel may not have
+/// caused, the pool compiles the kernel once more in a new process on this machine. After a crash
+/// or a lack of memory, the new process runs alone and with twice the memory, because some
+/// compilers end themselves if memory is short. After a second failure, the kernel is rejected, but
+/// the rejection is not stored for later runs.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
 /// lost during a compilation, the kernel is compiled on another host, so that a broken host does
@@ -43,8 +43,8 @@ class CompilePool final : public CompileService {
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
   /// Adds a compiler process on `host` if its compiler has the same version() as this machine's.
-  /// Otherwise reports the refusal to CompilePoolOptions::on_event. `memory_bytes`: memory limit of
-  /// the process.
+  /// If the compiler versions differ, reports the refusal to CompilePoolOptions::on_event.
+  /// `memory_bytes`: memory limit of the process.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
@@ -52,7 +52,7 @@ class CompilePool final : public CompileService {
   [[nodiscard]] std::size_t in_flight() const override;
 
  private:
-  /// A place for one compiler process and the compilation that it runs.
+  /// One compiler process, which is started when needed, and the compilation that it runs.
   struct Slot {
     std::shared_ptr<WorkerHost> host;
     std::uint64_t memory_bytes = 0;  ///< memory limit of a process
@@ -70,14 +70,13 @@ class CompilePool final : public CompileService {
     SteadyTime started = {};
     SteadyTime deadline = {};
   };
-  /// An attempt whose failure may have another cause than the source, and how to repeat the
-  /// attempt.
+  /// An attempt whose failure the source may not have caused, and how to repeat the attempt.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
     bool lost_host = false;  ///< the host was lost before it answered
   };
-  /// The slots on which a compilation may run.
+  /// Restrictions on where a compilation may run.
   struct Needs {
     bool at_home = false;  ///< on this machine
     bool alone = false;    ///< on this machine, without other jobs
@@ -86,7 +85,7 @@ class CompilePool final : public CompileService {
     Needs needs;
     Event* turn = nullptr;
   };
-  /// Reserves a slot for the lifetime of this object.
+  /// Reserves a compiler process (Slot) for the lifetime of this object.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,

@@ -73,8 +73,8 @@ class DeviceClient final : public DeviceService {
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// Checks the first reply of a new worker process. Nullopt if another process killed the worker;
-  /// the caller should then start a new one.
+  /// Checks the first reply of a new worker process. Nullopt if another process killed the worker,
+  /// so that the caller should start a new worker.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();

@@ -46,21 +46,21 @@ class DeviceService {
   /// certainly exceeds a limit.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// Times the kernel, and then checks it after many launches (ageing), which have a shorter time
-  /// limit in a screening. A kernel that is certainly slower than `early_stop_us` is timed
-  /// coarsely.
+  /// Times the kernel, launches it many more times, and then checks its outputs. A screening
+  /// has a shorter time limit for the additional launches. A kernel that is certainly slower than
+  /// `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                            double window_s) = 0;
-  /// Predicts the utilization of the GPU's units. Needs a device that predicts times.
+  /// Predicts the utilization of the GPU's units, on a device that predicts times.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                                 const std::string& shape) = 0;
   /// See Session::write_outputs().
   virtual Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const std::string& folder) = 0;
-  /// Compares the times of two kernels. Needs a device that measures times.
+  /// Compares the times of two kernels, on a device that measures times.
   virtual Task<Reply<PairResult>> compare(const KernelUnderTest& first,
                                           const KernelUnderTest& second,
                                           const std::string& shape) = 0;

@@ -43,7 +43,7 @@ class FrameStream {
   /// The file descriptor and its events for which the caller must wait with ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }
   void set_longest(std::size_t longest) { reader_.set_longest(longest); }
-  /// Tells the peer that no more bytes follow. Requires that waiting_bytes() is 0.
+  /// Tells the peer that no more bytes follow. All bytes that send() accepted must be sent.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
   [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }

@@ -7,9 +7,9 @@ namespace evo {
 // Heartbeats: on a connection between hosts, each peer sends a message at least every kBeatEvery.
 
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
-/// A peer closes the connection after this time without a message from the other peer.
+/// Time without a message from the other peer after which a peer closes the connection.
 inline constexpr std::chrono::milliseconds kLease{6000};
-/// An agent that cannot reach its coordinator for this time ends.
+/// Time after which an agent ends if it cannot reach its coordinator.
 inline constexpr std::chrono::milliseconds kGiveUpAfter{9000};
 
 }  // namespace evo

@@ -14,7 +14,8 @@
 namespace evo {
 
 /// A worker process on this machine that exchanges frames over its standard input and output.
-/// Create WorkerProcess objects on the main thread only, because each contains a ChildProcess.
+/// Create objects on the main thread only, because Linux kills the process when the thread that
+/// created it ends.
 class WorkerProcess final : public WorkerChannel {
  public:
   /// Throws MissingError when the program cannot be started.

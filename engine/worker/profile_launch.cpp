@@ -1,4 +1,4 @@
-// launch_profiled(), which runs in a worker process that a profiler has started.
+// Launches a kernel once in a worker process that a profiler has started.
 
 #include <cstdio>
 

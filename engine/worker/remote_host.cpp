@@ -101,7 +101,7 @@ class RemoteProcess final : public WorkerChannel {
   }
 
   /// Handles a control message. If the message is invalid, disconnects the host, which then counts
-  /// as lost, so that the kernel is not rejected.
+  /// as lost, so that the kernel that the host evaluates is not rejected.
   void obey(std::span<const std::uint8_t> frame) {
     try {
       take(decode_frame(frame));

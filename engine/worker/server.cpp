@@ -76,7 +76,7 @@ int serve(Channel& channel, const Handler& handle) {
     try {
       reply = handle(*request);
     } catch (const std::bad_alloc&) {
-      // After this reply, this process ends, and the coordinator starts a new one.
+      // After replying "out_of_memory", this process ends, and the coordinator starts a new one.
       reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);
@@ -143,8 +143,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // Only successful compilations must have opened a file, because the compiler opens none if an
-  // option is invalid.
+  // A failed compilation may have opened no file, because the compiler opens none if an option is
+  // invalid.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }

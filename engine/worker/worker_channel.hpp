@@ -22,8 +22,8 @@ class WorkerChannel {
   /// Sends a message to the process without blocking. poll() and wait() send the part that cannot
   /// be sent now. Returns false if the process has ended.
   [[nodiscard]] virtual bool send(nlohmann::json message) = 0;
-  /// Returns the next message if it has arrived completely. Also sends waiting bytes, and never
-  /// blocks. If there is no message, is_open() tells whether a message may still arrive.
+  /// Returns the next message if it has arrived completely. Also sends unsent bytes. Never blocks.
+  /// If there is no message, is_open() tells whether a message may still arrive.
   [[nodiscard]] virtual std::optional<nlohmann::json> poll() = 0;
   /// Waits for the next message; nullopt if the process ended or `limit` has passed.
   [[nodiscard]] std::optional<nlohmann::json> wait(std::chrono::milliseconds limit);
@@ -58,7 +58,7 @@ class WorkerHost {
       const std::vector<std::string>& arguments, const WorkerLimits& limits) = 0;
   /// True if the host cannot be reached any more.
   [[nodiscard]] virtual bool is_gone() const { return false; }
-  /// Disconnects the host, on which no worker process can be started any more.
+  /// Disconnects the host; no worker process can be started on it afterwards.
   virtual void leave() {}
   /// The name of another host; empty for this machine.
   [[nodiscard]] virtual std::string name() const { return {}; }

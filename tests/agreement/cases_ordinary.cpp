@@ -20,7 +20,7 @@ std::vector<AgreementCase> linear_cases() {
                       .inout(inputs.floats(1000, -2, 2))
                       .scalar(1.5F)
                       .count(1000));
-  // The next kernels add by atomics in varying order, so sums may differ by rounding.
+  // The kernel adds by atomics in varying order, so sums may differ by rounding.
   cases.push_back(ordinary("grid_stride_sum_square", {{3, 1, 1}, {128, 1, 1}})
                       .in(inputs.floats(5000, -1, 1))
                       .inout(std::vector<float>{0}, Dtype::kF32, {{.relative = 1e-5}})

@@ -17,8 +17,8 @@ struct CaseComparison {
 };
 
 /// Compares each output element with the recorded element by the bound of its column. If the bound
-/// is not exact, NaN equals any NaN, and an infinity equals only itself. Throws InputError if the
-/// sizes of the outputs differ.
+/// is not exact, NaN equals any NaN, and an infinity equals only itself. Throws InputError if
+/// `recorded` and `got` differ in the sizes of the outputs.
 [[nodiscard]] CaseComparison compare_case(const AgreementCase& data, const Outputs& recorded,
                                           const Outputs& got);
 

@@ -1,5 +1,5 @@
 // The program count-alarms runs random candidates of search spaces on the virtual GPU with all
-// checks. The constraints of these spaces exclude kernels with races and stray accesses, so every
+// checks. The constraints of the spaces exclude kernels with races and stray accesses, so every
 // report is a defect of the template or a false alarm.
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -71,8 +71,8 @@ std::vector<Candidate> sample(const Space& space, std::size_t count, Random& ran
   return drawn;
 }
 
-/// Compiles and launches candidates of one space. Keeps their PTX, because shapes with equal macros
-/// share it. Not thread-safe.
+/// Compiles and launches candidates of one space. Keeps the candidates' PTX, because shapes with
+/// equal macros share it. Not thread-safe.
 class Runner {
  public:
   Runner(const TemplateRun& run, std::uint64_t seed)

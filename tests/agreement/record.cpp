@@ -18,8 +18,8 @@ constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;
 
-/// Earlier outputs, by group (same kernel or shape, same argument and size). A later output of the
-/// group may be stored as its difference from one of them.
+/// Earlier outputs, by group (same kernel or shape, same argument and size). An output may be
+/// stored as its difference from an earlier output of its group.
 using Bases = std::map<std::string, std::vector<Bytes>>;
 constexpr std::size_t kMostBases = 24;  ///< limit per group
 
@@ -80,8 +80,8 @@ std::size_t plane_position(std::size_t i, std::size_t size) {
   return i >= words * kPlanes ? i : i % kPlanes * words + i / kPlanes;
 }
 
-/// Replaces `output` by its folded difference from `base`, or with `restore`, such a difference by
-/// the output. If `base` is null, returns `output`.
+/// Replaces `output` by its folded difference from `base`; with `restore`, replaces the folded
+/// difference `output` by the original output. If `base` is null, returns `output`.
 Bytes apply_base(Bytes output, const Bytes* base, bool restore) {
   if (base == nullptr) return output;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {

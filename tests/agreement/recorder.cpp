@@ -24,7 +24,7 @@ std::string today() {
   return text.data();
 }
 
-/// Executes all requests in parallel, one compilation per core.
+/// Compiles all requests in parallel, one per core.
 std::vector<CompileOutcome> compile_all(Compiler& compiler,
                                         const std::vector<CompileRequest>& requests) {
   std::vector<CompileOutcome> outcomes(requests.size(), Rejection{});

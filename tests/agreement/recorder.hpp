@@ -42,12 +42,12 @@ struct RecordPlan {
 ///      device.
 ///   3. Run each candidate on its group of shapes.
 ///
-/// Record::faults lists failing kernels. If a fault destroys the CUDA context, the record ends
-/// after it. Other errors throw an exception.
+/// Record::faults lists failing kernels. If a fault destroys the CUDA context, the record ends with
+/// this fault. Errors other than faults of a kernel throw an exception.
 class Recorder {
  public:
-  /// A function that saves the record so far. Recorder calls it from time to time, so that earlier
-  /// outputs are not lost if a kernel hangs.
+  /// A function that saves the record so far, which Recorder calls from time to time so that
+  /// earlier outputs are not lost if a kernel hangs.
   using Save = std::function<void(const Record&)>;
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);

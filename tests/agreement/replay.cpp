@@ -12,8 +12,8 @@
 namespace evo::agreement {
 namespace {
 
-// The bound for P in e4m3 is wider, because e4m3 has 3 fraction bits: a difference in the last bit
-// of an exponential may change the rounding of an element of P, that is, change it by up to 1/8.
+// Candidates that store P, the attention's softmax, in e4m3 have a wider bound, because e4m3 has 3
+// fraction bits: a difference in the last bit of an exponential may change an element by up to 1/8.
 constexpr CandidateBound kHalf{"P in f16", 1e-3, 0};
 constexpr CandidateBound kByte{"P in e4m3", 0, 4e-3};
 constexpr CandidateBound kSoftmax{"row_softmax", 0, 1e-6};
@@ -26,7 +26,7 @@ CandidateBound bound_of(const TemplateRun& run, const Candidate& candidate) {
   return bytes ? kByte : kHalf;
 }
 
-/// The recorded configuration. Macros that were added to the space since have their defaults.
+/// The recorded configuration. Macros that the recording lacks have their defaults.
 Candidate candidate_of(const Space& space, const std::string& config) {
   std::vector<std::pair<std::string, std::string>> settings;
   const Json json = parse_json(config, "recorded configuration");

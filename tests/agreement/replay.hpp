@@ -58,7 +58,7 @@ class Replay {
   std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};
 };
 
-/// Counts and largest differences of all candidates with the same CandidateBound::kind.
+/// Summary of all replayed candidates with the same CandidateBound::kind, such as "P in f16".
 struct KindSummary {
   std::size_t candidates = 0;
   std::size_t same_ptx = 0;

@@ -244,7 +244,7 @@ TEST_F(EvoElite, TheFastestTimeOfAVendorStandsBelowTheElite) {
   json other = compared(run_, best);
   other["device"] = "NVIDIA L4";
   for (const auto& [results, why] :
-       {std::pair(other, "on NVIDIA H200; the compared one has shape mission on NVIDIA L4"),
+       {std::pair(other, "on NVIDIA H200; the compared candidate has shape mission on NVIDIA L4"),
         std::pair(compared(run_, best + 1), "does not contain candidate 2 of run 1"),
         std::pair(json::object(), "result.json: lacks 'results'")}) {
     EXPECT_THAT(store(results), Pair(2, HasSubstr(why)));

@@ -105,7 +105,8 @@ TEST_F(Explain, AnObjectiveThatIsNotTheTimeHasNoSteps) {
       session_.run(FakeSession::tune("--generations 2 --children 4 --objective 'time*2'"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(session_.store().winner_ways(1).empty());
-  EXPECT_THAT(insight(), HasSubstr("steps are timed only if the objective is the time"));
+  EXPECT_THAT(insight(),
+              HasSubstr("steps to the winner are timed only if the objective is the time"));
 }
 
 TEST_F(Explain, WhatIsNoTimeIsRefused) {

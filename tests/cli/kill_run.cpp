@@ -149,7 +149,7 @@ class KillRun {
   }
 
   /// Reads the output of evo-tune until evo-tune has reported `wanted` further evaluations. Returns
-  /// false if evo-tune ended before.
+  /// false if evo-tune ended before it reported `wanted` evaluations.
   static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
     for (std::uint64_t seen = 0; seen < wanted;) {
       const std::string line = program.read_line();

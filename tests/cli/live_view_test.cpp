@@ -279,8 +279,8 @@ TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
 
   OnATerminal timed(session, 80, kSlow, "--generations 1000 --max-seconds 4 --db timed.db");
   ASSERT_TRUE(timed.read_until([&] { return timed.shows("evaluated"); }));
-  // The bar follows --max-seconds. If it followed the number of evaluations, it would stay at a low
-  // percentage for minutes.
+  // The bar follows --max-seconds. If the bar followed the number of evaluations, it would stay at
+  // a low percentage for minutes.
   EXPECT_TRUE(timed.shows("0:0")) << timed.raw;
   EXPECT_TRUE(timed.read_until([&] { return timed.percent() >= 40; })) << timed.raw;
   EXPECT_EQ(timed.finish(), 0);

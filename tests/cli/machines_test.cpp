@@ -210,7 +210,7 @@ TEST(FittingDrivers, TwoModelsAreToldApartAndTheFirstOfThemIsUsed) {
       screen,
       AllOf(HasSubstr("cuda:0: NVIDIA A100-SXM4-40GB, sm_80, GPU-aaaaaaaa, 42.9 of 42.9 GB"),
             HasSubstr("cuda:1: NVIDIA L4, sm_89, GPU-0a1b2c3d, 23.6 of 24.2 GB"),
-            HasSubstr("application clock 1005, held at it")));
+            HasSubstr("application clock 1005, in effect")));
   // The doctor does not report the clock of a GPU that no run would use.
   EXPECT_THAT(screen, Not(HasSubstr("-rac")));
 }

@@ -12,8 +12,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A problem whose kernel writes partial sums of x. Their number depends on the configuration. The
-/// check program adds the partial sums up and compares the total.
+/// A problem whose kernel writes partial sums of x, more or fewer depending on the configuration.
+/// The check program adds the partial sums up and compares the total.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {

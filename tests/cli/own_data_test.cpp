@@ -295,7 +295,7 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
 }
 
 /// evo-tune finds the helper files of a program by its imports and in the list `program_files` of
-/// problem.json. A change in a helper file makes another problem.
+/// problem.json. A change in a helper file changes the problem's key.
 TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
   problem_["reference"] = {{"program", {"python3", "reference.py"}}};
   problem_["program_files"] = {"factor.txt"};

@@ -29,8 +29,8 @@ std::string counted(double tensor, double dram) {
 
 /// A folder with a script in place of ncu, which reports the given utilisation of the tensor cores
 /// and of the memory. As long as files idle0, idle1 … exist, each call of the script removes one
-/// and reports 12 % and 90 % instead. If a file `interrupt` exists, the script sends SIGINT to
-/// evo-tune.
+/// file and reports 12 % (tensor cores) and 90 % (memory). If a file `interrupt` exists, the script
+/// sends SIGINT to evo-tune.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {
@@ -83,7 +83,8 @@ TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   const ProfiledSession one(61.5, 90, 1);
   const ProgramResult result = one.run(FakeSession::tune(kProfiled));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); asked is"));
+  EXPECT_THAT(result.err,
+              HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); required:"));
   const Store store = one.session().store();
   const auto withdrawals = store.withdrawals(1);
   ASSERT_EQ(withdrawals.size(), 1U);

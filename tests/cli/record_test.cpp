@@ -252,7 +252,7 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   EXPECT_THAT(newest.err, HasSubstr("no unfinished run"));
   const ProgramResult named = session_.run(FakeSession::tune("--resume 1"));
   EXPECT_EQ(named.exit_code, 2);
-  EXPECT_THAT(named.err, HasSubstr("run 1 is a record, and this is a search"));
+  EXPECT_THAT(named.err, HasSubstr("run 1 was started to record, not to search"));
   const ProgramResult interval =
       session_.run(record("--resume --out r.json --control-every 9 --count 40"));
   EXPECT_EQ(interval.exit_code, 2);

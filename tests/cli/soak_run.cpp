@@ -261,7 +261,7 @@ class Soak {
     // evo-tune keeps the evaluations of a run in memory. Apart from evaluations, the memory of
     // evo-tune must not grow.
     constexpr double kKibOfAnEvaluation = 4;
-    // Allows for memory that the allocator does not return, and for library code that is loaded
+    // The slack covers memory that the allocator does not return, and library code that is loaded
     // late.
     constexpr double kSlackKib = 4096;
     const double between = 0.65 * static_cast<double>(evaluations_);

@@ -24,7 +24,7 @@ PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
 # With PR_SET_CHILD_SUBREAPER, the system makes orphaned processes children of this process.
-# The tests can therefore find every process that they have started.
+# The tests find all processes that they have started among the descendants of this process.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
@@ -63,8 +63,8 @@ def parent_of(process):
 
 def children():
     """Maps the id of each descendant of this process to its command line, parents before their
-    children. Sorting by id would not give this order, because after the greatest id the system
-    continues with small ids."""
+    children. Sorting by id might list a child before its parent, because after the greatest id the
+    system continues with small ids."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and (known := status(entry.name)):

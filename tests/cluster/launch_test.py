@@ -133,8 +133,8 @@ def play(port, data, patience_s):
 
 
 class HandTest(Cluster):
-    """evo-tune starts no workers, but listens. The test starts the workers, which read the key of
-    the run from a file."""
+    """evo-tune starts no workers. The test starts the workers, which read the key of the run from a
+    file."""
     needs_root = False
     nodes = ("n1", "n2")
 

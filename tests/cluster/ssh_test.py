@@ -43,8 +43,8 @@ class SshTest(Cluster):
         self.run_through(harm, self.workers)
 
     def test_the_sshd_of_a_session_is_killed(self):
-        """Kills the sshd process of a host, first of node1, then of node2. Only the ssh connection
-        to node2 carries the messages of its worker."""
+        """Kills the sshd process of a host, first of node1, then of node2. The worker of
+        node2 sends its messages through the ssh connection; the worker of node1 does not."""
         for node in self.nodes:
             with self.subTest(node):
                 def harm(run):

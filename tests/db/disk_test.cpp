@@ -27,7 +27,7 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr int kGenerations = 2;
 constexpr int kChildren = 2;
 
-/// Stores a whole run step by step. Skips steps that are stored already.
+/// Stores a whole run step by step, but skips steps that are stored already.
 class Script {
  public:
   explicit Script(std::filesystem::path file) : file_(std::move(file)) {}
@@ -84,8 +84,8 @@ class Script {
   bool finished_ = false;
 };
 
-/// For every n, executes the script on a disk whose n-th change fails, and then again on a working
-/// disk until the script ends. Returns the number of disk changes that the script makes.
+/// For every n, stores the run (see Script) on a disk whose n-th change fails, then continues on a
+/// working disk until the run is stored. Returns the number of disk changes of a whole run.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// The state is global, because SQLite passes no pointer of the caller to these callbacks.
+/// The state is global, because SQLite passes no pointer of the caller to a file's callbacks.
 struct State {
   sqlite3_vfs* real = nullptr;
   sqlite3_vfs vfs = {};

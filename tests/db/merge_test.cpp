@@ -67,7 +67,7 @@ TEST_F(MergeTest, RunsComeWithAllThatBelongsToThemAndOnlyOnce) {
   EXPECT_EQ(second.added, 0);
   EXPECT_EQ(second.known, 1);
   EXPECT_EQ(figure("a.db", kAll), "2 5 5 3 3 2 2");
-  // The candidates of the elite still have their own compilations and the host of their timing.
+  // After the merge, candidates of the elite still have their compilations and timing hosts.
   EXPECT_EQ(figure("a.db",
                    "SELECT group_concat(t.host || b.key) FROM elite e"
                    " JOIN candidate c ON c.id = e.candidate"

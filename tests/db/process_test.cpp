@@ -93,8 +93,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
   for (int i = 0; i < kKills; ++i) {
     const std::int64_t before = written();
     const pid_t writer = start([&] { tune(file, 1'000'000, 8); });
-    // Kills half of the processes while they start, and half while they write: waits until the
-    // process has written something, because a machine may be slow.
+    // Kills half of the processes while they start, and half after they have written something, for
+    // which the test waits because a machine may be slow.
     for (int wait = 0; i % 2 == 1 && wait < 1000 && written() == before; ++wait)
       std::this_thread::sleep_for(milliseconds(10));
     std::this_thread::sleep_for(milliseconds(15 + 7 * i));
@@ -111,8 +111,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
                               " FROM timing t WHERE t.candidate_id = c.id)")
                   .getInt(),
               0);
-    // A killed process may lose only the evaluation that it was storing, so the stored positions
-    // have no gaps.
+    // A killed process may lose only the evaluation that it was storing, so the stored candidates
+    // of a run are numbered without gaps.
     EXPECT_EQ(database
                   .execAndGet("SELECT count(*) FROM (SELECT run_id, count(*) AS n,"
                               " max(generation * 8 + position) + 1 AS last FROM candidate"

@@ -98,8 +98,8 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
       store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
                                 {runs[1], sample::green(0, 0, compilation, 2)}});
   EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
-  // The record for the second run cannot be stored, because its position is taken, so the record
-  // for the first run must not be stored either.
+  // The record for the second run cannot be stored, because the run already has a record at
+  // this position, so the record for the first run must not be stored either.
   EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);

@@ -7,7 +7,7 @@
 
 namespace evo::sample {
 
-/// A new temporary folder. The destructor removes the folder with its content.
+/// A new temporary folder, which the destructor removes with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder();

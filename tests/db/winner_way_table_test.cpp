@@ -1,4 +1,4 @@
-// Tests storing and reading the paths to the winner of a run.
+// Tests storing and reading the paths from configurations to the winner of a run.
 
 #include <gtest/gtest.h>
 

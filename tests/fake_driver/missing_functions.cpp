@@ -1,6 +1,6 @@
 // Functions of libcuda.so.1 that the fake library only has so that programs find their names: each
-// returns CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, because cuda.h declares the
-// functions with parameters.
+// returns CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, because the functions
+// have parameters in cuda.h but not here.
 
 namespace {
 constexpr int kNotSupported = 801;

@@ -56,14 +56,16 @@ void FakeDevice::release(BufferId buffer) {
 void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data) {
   require_context();
   Buffer& target = buffers_.at(buffer);
-  if (data.size() > target.spec.bytes) throw std::logic_error("upload of more than the buffer");
+  if (data.size() > target.spec.bytes)
+    throw std::logic_error("upload of more bytes than the buffer has");
   std::copy(data.begin(), data.end(), target.memory.begin() + kGuardBytes);
 }
 
 void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {
   require_context();
   const Buffer& source = buffers_.at(buffer);
-  if (data.size() > source.spec.bytes) throw std::logic_error("download of more than the buffer");
+  if (data.size() > source.spec.bytes)
+    throw std::logic_error("download of more bytes than the buffer has");
   std::copy_n(source.memory.begin() + kGuardBytes, data.size(), data.begin());
 }
 

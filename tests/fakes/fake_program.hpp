@@ -7,14 +7,14 @@
 namespace evo::fake {
 
 /// The output of the fake compiler: the kernel's name and the macros of the compilation. A
-/// KernelImage from the fake compiler has them, as text, in place of PTX.
+/// KernelImage from the fake compiler contains a Program, as text, in place of PTX.
 struct Program {
   std::string entry;
   std::map<std::string, std::string> defines;
 
-  /// The name that a macro gives to the value of `macro`, in lower case: "out_of_bounds" for
-  /// -DBUG_OUT_OF_BOUNDS=1 -DBUG=1. Returns the value itself if it has no name, and "" if `macro`
-  /// is undefined.
+  /// The name that another macro gives to the number in `macro`, in lower case: "out_of_bounds" for
+  /// -DBUG_OUT_OF_BOUNDS=1 -DBUG=1. Returns the value itself if it is not a number, and "" if the
+  /// number has no name or `macro` is undefined.
   [[nodiscard]] std::string name_of(const std::string& macro) const;
   /// The value of a macro as a number; `otherwise` if the macro is not defined.
   [[nodiscard]] double number(const std::string& macro, double otherwise) const;

@@ -123,8 +123,8 @@ class Turns {
 };
 
 /// Launches a kernel whose results are right until its launches have alternated with those of
-/// another kernel, as in an A/B comparison. From then on, the kernel faults in this process or, if
-/// `for_good` is set, in all processes.
+/// another kernel, as in an A/B comparison. After the alternation, all launches of the kernel in
+/// this process fault; if `for_good` is set, launches in all processes.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
   constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks
   if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");

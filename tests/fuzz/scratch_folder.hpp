@@ -6,8 +6,8 @@
 
 namespace evo::fuzz {
 
-/// A temporary folder for targets whose readers take a file name, in memory if possible. The
-/// destructor removes the folder.
+/// A temporary folder, in memory if possible, for fuzz targets that test functions which read a
+/// named file. The destructor removes the folder.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -132,8 +132,8 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // Cheats that are slow in some launches may be in the elite, because their results are right, but
-  // only with long times.
+  // Kernels that are slow in some launches may be in the elite, because their results are right,
+  // but the elite must state their long times.
   for (const EliteRow& row : elite) {
     EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
     const bool is_honest = row.config_json.find("honest") != std::string::npos;

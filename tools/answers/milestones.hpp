@@ -7,8 +7,8 @@
 namespace evo {
 
 /// For each milestone, whether it extends the previous milestone: the macros in which it differs
-/// from the first milestone include those in which the previous milestone differs. The first
-/// milestone counts as an extension.
+/// from the first milestone include those in which the previous milestone differs. The
+/// element for the first milestone is true.
 [[nodiscard]] std::vector<bool> builds_on_before(const std::vector<Rung>& rungs);
 
 }  // namespace evo

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Time and error of FP8 attention by length: P (the softmax) in f16 or e4m3, and FP8 libraries.
+"""Measures the time and the error of FP8 attention, by evo-tune's kernels and by FP8 libraries.
 
     attention_accuracy.py BUNDLE [more bundles ...] [--lengths 512,1024] [--max-seconds N]
 
-Each bundle has kernels of the problem sdpa_fp8 (evo-export --bundle), with P in f16 or in e4m3. For
+Each bundle has kernels of the problem sdpa_fp8, with P (the softmax) in f16 or in e4m3. For
 each head size and length (2 batches, 8 heads, as many queries as keys, no mask), the script times
 all kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
 compare_pytorch.py does. For each type of P and each library, a row of the table has the fastest
@@ -27,7 +27,7 @@ import evo_tune
 
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
-# permits shapes on which a kernel was not checked, because the templates work for any sizes
+# Sizes that may differ from those on which a kernel was checked; the templates work for any sizes.
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
 

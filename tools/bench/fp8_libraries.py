@@ -37,7 +37,7 @@ class CudnnFp8:
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
-        # The graph's two maxima cost time and are not used here, but some plans may need them.
+        # The graph's amax outputs cost time and are not used here, but some plans may need them.
         try:
             graph, ids = self.graph_of(sets[0], with_maxima=False)
         except self.cudnn.cudnnGraphNotSupportedError:

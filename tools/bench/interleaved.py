@@ -9,8 +9,8 @@ LEAST_SAMPLES = 9  # a contender that skips turns still gets this many samples
 
 class Contender:
     """A kernel or library function, with one call per input set, and its samples in microseconds
-    per launch, by turn. A call returns its output; the first call's output times `descale` is the
-    attention."""
+    per launch, by turn. A call returns its output; `descale` is the factor from this output to the
+    result of attention."""
 
     def __init__(self, name, start, calls, library="", descale=1.0):
         self.name, self.start, self.calls = name, start, calls

@@ -6,19 +6,19 @@
 
 The kernel copies its first buffer to its last buffer. The table has one column for each number of
 buffers (--arguments). On a GPU with PyTorch, the kernel is called as a bundle (by Python code
-alone, the extension, a plan, torch_op, torch.compile, a CUDA graph) and compared with a Triton
-kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages are
-skipped. The script checks that the kernel's outputs are right.
+alone, the C++ extension, a launch plan, torch_op, torch.compile, a CUDA graph) and compared with a
+Triton kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages
+are skipped. The script checks that the kernel's outputs are right.
 
---driver names a fake driver that does nothing, so no GPU is needed. Buffers are then addresses,
-objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, the script
-also prints the overhead of a custom operator.
+--driver names a fake driver that does nothing, so no GPU is needed. With a fake driver, buffers are
+addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed,
+the script also prints the overhead of a custom operator.
 
-Needs the Python package evo_tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds per call: the
-minimum of several series of calls. A series has fewer calls than the driver's queue holds, so no
-call waits for the GPU, and the time excludes the kernels' execution. Only the time of a CUDA graph
-includes the execution. Exit codes: 0 all results are right, 1 a result is wrong or missing, 3 a
-package or a GPU is missing.
+Needs the Python package evo_tune; overrides the environment variable EVO_TUNE_LAUNCHER. Prints
+microseconds per call: the minimum of several series of calls. A series has fewer calls than the
+driver's queue holds, so no call waits for the GPU, and the time excludes the kernels' execution.
+Only the time of a CUDA graph includes the execution. Exit codes: 0 all results are right, 1 a
+result is wrong or missing, 3 a package or a GPU is missing.
 """
 
 import argparse
@@ -124,7 +124,7 @@ class Table:
             print(f"{row:{width}}" + "".join(cells))
 
     def write(self, file, about):
-        """Writes a JSON file with the facts `about` the machine and the figures by row."""
+        """Writes the times of each row, and the facts `about` the machine, to a JSON file."""
         content = {**about, "python": platform.python_version(), "unit": "us a call",
                    "buffers": self.counts,
                    "rows": {row: [round(figures[its], 3) if its in figures else None
@@ -212,7 +212,7 @@ def triton_kernel(folder, count):
 
 
 def void(_):
-    """Takes the result of a launch that writes its output to a buffer, and returns None instead."""
+    """Discards the result of a call whose output is in a buffer, and returns None."""
 
 
 def triton_call(torch, touch, inputs):

@@ -63,8 +63,8 @@ speed="sed -n '/\"event\":\"speed\"/p'"
 
 # The searches for attention kernels, one a line: name, space, shapes.
 # A search compiles each candidate once and times it on all shapes of the search.
-# With P in e4m3, each shape has its own search.
-# The reason is accuracy: the fastest kernels for 2,048 keys are too inaccurate for 8,192 keys.
+# If the softmax P is in e4m3, each shape has its own search, because errors depend on the shape.
+# If P is in e4m3, the fastest kernels for 2,048 keys are too inaccurate for 8,192 keys.
 export searches='e4m3_long_d128 wgmma_e4m3 long_d128
 e4m3_longer_d128 wgmma_e4m3 longer_d128
 e4m3_mission_d128 wgmma_e4m3 mission_d128

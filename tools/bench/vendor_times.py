@@ -34,7 +34,7 @@ def require_run(database, result, device):
     expected = (result["shape"]["name"], device)
     if found[1:] != expected:
         raise ValueError(f"{name} has shape {found[1]} on {found[2]}; "
-                         f"the compared one has shape {expected[0]} on {expected[1]}")
+                         f"the compared candidate has shape {expected[0]} on {expected[1]}")
 
 
 def store(path, results):

@@ -188,8 +188,8 @@ class Conditions {
     }
   }
 
-  /// Some checked size must be divisible by the same powers of two up to `width`, because the
-  /// kernel may choose the width of its memory accesses by them.
+  /// A size is served only if a checked size is divisible by the same powers of two up to `width`,
+  /// because the kernel may choose the width of its memory accesses by them.
   void add_vectors(Whole width) {
     if (sizes_.empty() || divisor_ % width == 0) return;
     std::set<Whole> steps;
@@ -225,8 +225,8 @@ class Conditions {
     all_.push_back(
         {{"expression", expression}, {"why", why}, {"variables", OrderedJson::array({name_})}});
   }
-  /// Size 0 is excepted from the condition, because it has no elements; the condition on the range
-  /// says whether 0 was checked.
+  /// Adds a condition on all sizes except 0, which has no elements and is covered by the condition
+  /// on the range of sizes.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }

@@ -25,8 +25,8 @@ class Search {
           allowed_.back().push_back(kernel);
         }
       }
-      // Tries the fastest kernel of a shape first, because then even the first set of kernels is
-      // good.
+      // Tries the fastest kernel of a shape first, so that the search finds a good set of kernels
+      // early.
       std::ranges::stable_sort(allowed_.back(), {},
                                [&](std::size_t kernel) { return *times[kernel][shape]; });
     }

@@ -99,7 +99,7 @@ class Function {
 #endif
 
 /// The bundle in the folder of the environment variable {upper}_BUNDLE, else of the macro
-/// {upper}_BUNDLE_DIR, which find_package() defines. The first call opens the bundle.
+/// {upper}_BUNDLE_DIR, which find_package() defines. The first use opens the bundle.
 inline evo_tune::Bundle& {name}_bundle() {{
   static evo_tune::Bundle bundle(
       [] {{

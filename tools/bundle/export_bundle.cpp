@@ -77,8 +77,8 @@ std::map<std::string, std::string> code_of(const fs::path& index_file) {
   return files;
 }
 
-/// The marks of files that may be replaced: the index, the C++ function, the CMake package (also of
-/// older versions) and the loader's headers.
+/// Strings by which evo-export recognises its own files, which it may replace: the index, the C++
+/// function, the CMake package (also of older versions) and the loader's headers.
 const OutputOwner kWriter{
     .writer = "evo-export",
     .marks = {"evo-tune bundle", kWrittenByExport, "_BUNDLE_DIR=\\\"${CMAKE_CURRENT_LIST_DIR}",

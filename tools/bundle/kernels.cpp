@@ -52,8 +52,8 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
-/// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate holds on the
-/// shape of the run only.
+/// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate applies only to
+/// the shape of the run.
 bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
@@ -75,7 +75,7 @@ void add_checked(BundleKernel& kernel, const std::map<std::string, ShapeVariable
   }
 }
 
-/// Collects the kernels of one target.
+/// Collects the kernels that ran on one device model.
 class Gathering {
  public:
   explicit Gathering(const std::vector<BundleSource>& sources) : sources_(sources) {}

@@ -22,13 +22,13 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, at
-  /// least the winner's p50 counts, because A/B comparisons decided that no other kernel is faster.
+  /// The time by which kernels are chosen: the p50, raised to the p50 of the run's winner if it is
+  /// less, because A/B comparisons decided that no other kernel is faster than the winner.
   double ranked_us = 0;
 };
 
-/// The winner of the newest run on a shape. If several spaces have runs on the shape, the fastest
-/// of the winners.
+/// The winner of the newest run on a shape; if several spaces have runs on the shape, the fastest
+/// of their winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
@@ -64,8 +64,9 @@ struct BundleTarget {
 /// left out; a withdrawal by the profile gate excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
-/// A target with one candidate, whose kernel is valid on the checked shapes. For a duplicate, uses
-/// the first candidate with the same kernel. Throws DbError if the candidate has no time.
+/// A target (device model) of a bundle that holds only the kernel of `candidate`, which is valid on
+/// the checked shapes. For a duplicate, uses the first candidate with the same kernel. Throws
+/// DbError if the candidate has no time.
 [[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
 
 }  // namespace evo

@@ -22,8 +22,8 @@ using Constants = std::map<std::string, double>;
 /// An upper limit for the elements of a buffer, larger than any device's memory.
 constexpr double kMostElements = 0x1p40;
 
-/// The alignment of every buffer during the checks: cuMemAlloc, the virtual GPU and the guard zones
-/// (engine/device/guard.hpp) all give it.
+/// The alignment of every buffer during the checks, which cuMemAlloc, the virtual GPU and the guard
+/// zones (engine/device/guard.hpp) guarantee.
 constexpr int kJudgedAlignment = 256;
 
 OrderedJson tree_of(const std::string& text, const Constants& constants) {
@@ -50,7 +50,7 @@ OrderedJson checked_scalar(OrderedJson tree, Dtype dtype) {
   return {"whole", std::move(tree), is_signed ? -beyond : 0, most};
 }
 
-/// Adds the factors of a product, in order.
+/// Appends the factors of the product `tree` to `factors`, in order.
 void add_factors(const OrderedJson& tree, OrderedJson& factors) {
   if (tree.is_array() && tree.at(0) == "*") {
     add_factors(tree.at(1), factors);
@@ -67,8 +67,8 @@ OrderedJson factors_of(const OrderedJson& argument, const Constants& constants) 
 }
 
 /// Whether the extents of arguments list the dimensions from the outermost to the innermost.
-/// Row-major order is assumed if some argument has a "row", and if "row" is the last factor of the
-/// extent of each argument with a "row".
+/// Row-major order is assumed if some argument has the key "row", and if the last factor of the
+/// "extent" of each such argument is the value of "row".
 bool is_row_major(const OrderedJson& arguments, const Constants& constants) {
   bool is_said = false;
   for (const OrderedJson& argument : arguments) {
@@ -177,7 +177,7 @@ OrderedJson tensor_map_plan(const OrderedJson& argument, const OrderedJson& argu
 
 OrderedJson step_plan(const OrderedJson& step, const OrderedJson& names, double static_shared_bytes,
                       const Constants& constants) {
-  // CUDA C++ Programming Guide, technical specifications per compute capability.
+  // Limits of grid and block (CUDA C++ Programming Guide, technical specifications).
   constexpr std::array<double, 6> kMost = {0x1p31 - 1, 65535, 65535, 1024, 1024, 64};
   const OrderedJson launch = step.value("launch", OrderedJson::object());
   OrderedJson sizes = OrderedJson::array();

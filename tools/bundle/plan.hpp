@@ -18,8 +18,8 @@ namespace evo {
 [[nodiscard]] nlohmann::ordered_json kernel_plan(const nlohmann::ordered_json& manifest,
                                                  const std::vector<std::string>& shape_variables);
 
-/// The compute capability of an architecture: 90 for sm_90 and sm_90a. Throws InputError for other
-/// text.
+/// The compute capability of an architecture: 90 for sm_90 and sm_90a. Throws InputError if
+/// `arch` is not the name of an architecture.
 [[nodiscard]] int compute_capability_of(const std::string& arch);
 
 }  // namespace evo

@@ -34,8 +34,8 @@ bool has_modifier(const Instruction& instruction, std::string_view name) {
   return std::ranges::find(instruction.modifiers, name) != instruction.modifiers.end();
 }
 
-/// A value without an expression that depends on the variables of all sources; nullopt if a source
-/// does not depend on sizes alone.
+/// The result of an operation that expressions cannot describe. The result depends on the shape
+/// variables of all source operands; nullopt if a source does not depend on sizes alone.
 std::optional<SizeValue> unwritten_of(const Sources& sources) {
   SizeValue result;
   for (const auto& source : sources) {
@@ -85,7 +85,7 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
-/// A product truncated to 32 bits.
+/// If the instruction keeps only 32 bits of the product, adds the product to `must_fit`.
 SizeValue narrow(SizeValue product, const Instruction& instruction) {
   constexpr int kShort = 32;
   const bool is_narrow =
@@ -157,7 +157,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // A value that is rounded down still grows with the size, so no test is needed.
+  // A mask that only rounds down needs no SizeOutcome::tests: the result grows with the size.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 
@@ -199,8 +199,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   const SizeValue a = read(*sources[0]);
   const SizeValue b = read(*sources[1]);
   const SizeValue result = compared(a, name->second, b);
-  // A comparison of a value that grows with a constant changes at most once as the size grows, so
-  // its outcomes at both ends of the range show whether it changes.
+  // If a value that grows with the size is compared with a constant, the outcome changes at most
+  // once as the size grows, so the outcomes at both ends of the range show whether it changes.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
   if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {
@@ -209,9 +209,9 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   return tested(result);
 }
 
-/// The outcome of an instruction that also has a source that does not depend on sizes alone, such
-/// as a thread's index. If the instruction combines bits of a size with bits of a thread's index or
-/// of memory, each size is a separate case.
+/// The outcome of an instruction with an operand that does not depend on sizes alone, such as a
+/// thread's index. An `and` or `xor` of a size and a thread's index may act differently for every
+/// size, so the outcome's `tests` contain the size.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;
@@ -230,7 +230,8 @@ SizeOutcome of_float_or_pair(const Instruction& instruction, const Sources& sour
   return is_test ? tested(all) : SizeOutcome{all, {}};
 }
 
-/// Adds a test of results of 16 bits, because sums and products of 16 bits can overflow.
+/// Keeps only the low 16 bits of a 16-bit result, because sums and products of 16 bits can
+/// overflow.
 SizeOutcome cut(SizeOutcome outcome, Type type) {
   constexpr int kShort = 16;
   if (outcome.result && ptx::bit_width(type) == kShort && !outcome.result->constant) {

@@ -24,14 +24,14 @@ struct Reciprocal {
 /// An integer literal in the code as an operand of `type`.
 [[nodiscard]] SizeValue size_literal(std::uint64_t bits, ptx::Type type);
 
-/// The result of an instruction, and the tests of sizes that the instruction makes.
+/// The result of an instruction, and the values by which it distinguishes shapes.
 struct SizeOutcome {
-  std::optional<SizeValue> result;  ///< nothing if a source does not depend on sizes alone
-  std::vector<SizeValue> tests;     ///< values by which the instruction distinguishes sizes
+  std::optional<SizeValue> result;  ///< nullopt if a source depends on more than shape variables
+  std::vector<SizeValue> tests;     ///< such as a compared value or a remainder
 };
 
 /// `instruction` must not access memory. `sources`: the instruction's operands in order; nullopt
-/// for an operand that does not depend on sizes alone.
+/// for an operand that depends on more than shape variables.
 [[nodiscard]] SizeOutcome size_outcome(const ptx::Instruction& instruction,
                                        const std::vector<std::optional<SizeValue>>& sources);
 

@@ -22,8 +22,8 @@ using ptx::Opcode;
 using ptx::Operand;
 using Kind = Operand::Kind;
 
-/// A value that depends on sizes alone; nullopt if it may differ between threads or comes from
-/// memory.
+/// A value that depends on shape variables alone; nullopt if it may differ between threads or comes
+/// from memory.
 using Known = std::optional<SizeValue>;
 
 /// The values that are the same in all threads of a launch.
@@ -54,7 +54,7 @@ std::vector<int> written_by(const Instruction& its) {
   return writes_none ? std::vector<int>{} : registers_in(its.operands[0]);
 }
 
-/// Whether the result depends on memory or on the threads, hence not on sizes alone.
+/// Whether the result depends on memory or threads, and therefore not on shape variables alone.
 bool is_of_memory_or_threads(Opcode opcode) {
   return is_one_of(
       opcode, {Opcode::kAtom, Opcode::kLd, Opcode::kLdu, Opcode::kLdmatrix, Opcode::kTex,
@@ -62,7 +62,8 @@ bool is_of_memory_or_threads(Opcode opcode) {
                Opcode::kMatch, Opcode::kCall, Opcode::kMapa, Opcode::kBar, Opcode::kBarrier});
 }
 
-/// The values that one kernel computes from sizes alone, in the order of their derivation.
+/// The values that one kernel computes from shape variables alone, in the order of their
+/// derivation.
 class SizeFlow {
  public:
   SizeFlow(const ptx::Function& function, const KnownToAll& known, std::set<SizeTest>& tests)
@@ -189,8 +190,9 @@ class SizeFlow {
     return list;
   }
 
-  /// Records a test without an expression for each size that is written to shared or local memory
-  /// or passed to a function, because the analysis does not follow such sizes.
+  /// Records a test without an expression if a value that depends on shape variables is written to
+  /// shared or local memory or passed to a function, because the analysis does not follow the
+  /// value.
   void note_stored(const Instruction& its) {
     const std::string space = ptx_space(its);
     if (space != "param" && space != "shared" && space != "local") return;
@@ -257,8 +259,8 @@ void put_scalars(const OrderedJson& manifest, const std::vector<std::string>& na
   }
 }
 
-/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, the index is known
-/// as well.
+/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, also sets the
+/// index to 0.
 void put_specials(const OrderedJson& launch, const Formulas& macros,
                   const std::set<std::string>& sizes, KnownToAll& known) {
   struct Axes {

@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A value by which the code distinguishes sizes, computed from sizes alone: a comparison, bits of
-/// a size, or a remainder.
+/// A value by which the code distinguishes shapes: a comparison, bits or a remainder, computed from
+/// shape variables alone.
 struct SizeTest {
   std::string expression;  ///< over shape variables; empty: it has no expression
   std::set<std::string> variables;
@@ -25,9 +25,9 @@ struct SizeTest {
 
 /// The size tests in the kernels that a manifest launches. Values that a loop computes step by step
 /// are not detected. A size that passes through shared or local memory, or into a function that is
-/// not inlined, is a test without an expression. If the PTX cannot be read, every variable counts
-/// as a size test without an expression. `manifest`: the manifest of a kernel. `variables`: the
-/// shape variables of the kernel's problem.
+/// not inlined, counts as a size test without an expression. If the PTX cannot be read, every
+/// variable counts as a size test without an expression. `manifest`: the manifest of a kernel.
+/// `variables`: the shape variables of the kernel's problem.
 [[nodiscard]] std::set<SizeTest> size_tests(const std::string& ptx,
                                             const nlohmann::ordered_json& manifest,
                                             const std::set<std::string>& variables);

@@ -10,7 +10,7 @@ namespace {
 
 using Whole = std::int64_t;
 
-/// The most characters of an expression. A value whose expression would be longer has no
+/// The most characters of an expression; a value whose expression would exceed this length has no
 /// expression.
 constexpr std::size_t kLongestText = 300;
 /// The largest constant factor in an expression, so that products fit in 64 bits.
@@ -18,8 +18,8 @@ constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }
 
-/// The value with the expression `text` and the variables of both operands. Has no expression if an
-/// operand has none or the text is too long.
+/// The value with the expression `text` and the variables of both operands. If an operand has no
+/// expression or `text` is too long, the value has no expression.
 SizeValue written(const SizeValue& a, const SizeValue& b, const std::string& text) {
   SizeValue result = unwritten(a, b);
   if (is_written(a) && is_written(b) && text.size() <= kLongestText) result.text = text;

@@ -17,7 +17,7 @@ struct SizeValue {
   bool grows = true;               ///< does not decrease when a variable increases
   std::int64_t most = 0;           ///< number of values, from 0 up; 0: no limit is known
   std::set<std::string> must_fit;  ///< intermediate products that must fit in 31 bits
-  /// An expression; if not empty, this value is `rounded`, rounded down to a multiple of `step`.
+  /// An expression; unless empty, its value rounded down to a multiple of `step` is this SizeValue.
   std::string rounded;
   std::int64_t step = 0;
 

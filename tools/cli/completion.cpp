@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// The file patterns for completing a value: "files *.json".
+/// The rule for completing a value whose type in the help is `word`, for example "files *.json".
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},
@@ -48,7 +48,7 @@ class Walk {
     ++positional_;
   }
 
-  /// The option with this name that the current command accepts, or null.
+  /// The option named `name` that the current command accepts, or null.
   [[nodiscard]] const CLI::Option* option(const std::string& name) const {
     for (const CLI::App* app : levels()) {
       for (const CLI::Option* option : app->get_options()) {

@@ -11,14 +11,15 @@ namespace evo {
 struct OutputFile {
   std::filesystem::path file;
   std::string content;
-  /// the file cannot hold a mark (machine code, for example), so the set's last file has one
+  /// the file (machine code, for example) cannot contain a text of OutputOwner::marks, which the
+  /// last file of the set contains instead
   bool follows = false;
 };
 
 /// Rules for replacing existing files.
 struct OutputOwner {
   std::string_view writer;  ///< "evo-export"
-  /// texts that identify files of this program: a file that has a mark near its beginning may be
+  /// texts that identify files of this program; a file with such a text near its beginning may be
   /// replaced
   std::vector<std::string_view> marks = {};
   bool force = false;  ///< the user asked to replace any file
@@ -26,15 +27,15 @@ struct OutputOwner {
   bool makes_folders = false;  ///< whether missing folders are created
 };
 
-/// Throws InputError if the file exists without one of the marks (the file may be compressed). A
-/// program calls require_replaceable() before long work.
+/// Throws InputError if the file exists and contains no text of OutputOwner::marks (also looks into
+/// gzip files). A program calls require_replaceable() before long work.
 void require_replaceable(const std::filesystem::path& file, const OutputOwner& owner);
 
-/// Writes the output files of a tool. Replaces a file only if it already has the same content,
-/// contains a mark, belongs to a set whose last file has a mark, or the user gave --force. Never
-/// replaces a database, a folder, a pipe or a device. Writes all files under temporary names, then
-/// renames them in order. If a file cannot be written, changes no file and throws InputError naming
-/// the file.
+/// Writes the output files of a tool. Replaces a file only if it already has the same content, if
+/// it or the last file of its set contains a text of OutputOwner::marks, or if the user gave
+/// --force. Never replaces a database, a folder, a pipe or a device. Writes all files under
+/// temporary names, then renames them in order. If a file cannot be written, changes no file and
+/// throws InputError naming the file.
 void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owner);
 
 }  // namespace evo

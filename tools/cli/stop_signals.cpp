@@ -16,8 +16,8 @@ std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 
-/// Programs often send several signals at once: `timeout` sends one to the process and one to its
-/// group, and a terminal sends one to each process in the foreground.
+/// Signals within this time (in ms) are one request, because `timeout` sends one signal to the
+/// process and one to its group, and a terminal sends one to each process in the foreground.
 constexpr std::int64_t kOneRequestMs = 1000;
 
 std::int64_t now_ms() {
@@ -50,7 +50,7 @@ void handle_stop_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);
-    // A signal that was ignored, as nohup does, stays ignored.
+    // A signal that the parent process ignores, for example nohup, stays ignored.
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
 }

@@ -64,8 +64,8 @@ ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body)
   }
 }
 
-/// Whether all standard output was written. Closes a copy of its descriptor, because some file
-/// systems report a full disk only when a file is closed.
+/// Whether all standard output was written. Closes a copy of the output's descriptor, because some
+/// file systems report a full disk only when a file is closed.
 bool output_arrived() {
   errno = 0;
   std::cout.flush();
@@ -111,7 +111,7 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  // The first remaining word is probably a misspelt command.
+  // The first word that CLI11 could not parse is probably a misspelt command.
   if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
       !nearest_name(first, commands).empty()) {
     return unknown_name("command", first, commands);

@@ -17,7 +17,7 @@ namespace evo {
                                                          const ValueLists& lists = {});
 
 /// The body of every main():
-///   1. open standard input, output and error, so that no database or socket gets their numbers;
+///   1. open standard input, output and error, so that no other file gets descriptor 0, 1 or 2;
 ///      turn a closed pipe or a file size limit into an error of the write instead of a signal;
 ///   2. turn errors into one message on standard error and an exit code;
 ///   3. return an exit code other than 0 if output was lost.

@@ -55,7 +55,7 @@ std::vector<fs::path> control_groups(const fs::path& root, const std::string& co
   return folders;
 }
 
-/// The lowest limit that `limit_of` reads from any of the groups.
+/// The lowest limit that `limit_of` reads from any of the control groups.
 template <typename Limit>
 std::optional<double> least(const std::vector<fs::path>& groups, Limit limit_of) {
   std::optional<double> found;
@@ -124,7 +124,7 @@ FolderFacts temporary_facts() {
   }
 }
 
-/// Whether MPS runs: looks for its control process, whose name the kernel truncates.
+/// Whether MPS runs: looks for its control process, whose name Linux truncates.
 bool finds_mps(const fs::path& root) {
   std::error_code error;
   for (fs::directory_iterator entry(root / "proc", error), end; !error && entry != end;

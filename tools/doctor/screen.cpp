@@ -61,7 +61,7 @@ std::string clocks_of(const CardFacts& card) {
       card.application_clock_mhz) {
     text += fmt::format(", application clock {:.0f}", *card.application_clock_mhz);
   }
-  if (card.held_at_application_clock) text += ", held at it";
+  if (card.held_at_application_clock) text += ", in effect";
   return text;
 }
 

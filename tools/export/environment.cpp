@@ -70,7 +70,7 @@ Ordered control(const Store& store, RunId run) {
 }
 
 Ordered recording(const Store& store, const StoredRun& run, const Ordered& options) {
-  // A recording that was continued with a larger --count has more evaluations than `options` says.
+  // If a recording was continued with a larger --count, `options` still holds the old count.
   const std::int64_t asked = std::max(options.value("candidates", std::int64_t{0}), run.evaluated);
   return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
@@ -93,7 +93,7 @@ ExportNames names_of(const StoredRun& run) {
     if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
-    // If problem.json is of another format version, uses the names recorded with the run.
+    // If problem.json is of another format version, the problem's name serves as the kernel's name.
   }
   return names;
 }

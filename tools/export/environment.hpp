@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// Names from a run's problem, for files of results.
+/// Names from a run's problem, for exported files with results.
 struct ExportNames {
   /// the kernel's C++ name; the problem's name if problem.json cannot be read
   std::string kernel;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate with this rank in an elite; nullopt if no matching run has a green kernel.
+/// The candidate of rank `rank` in an elite; nullopt if no matching run has a green kernel.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
   // Uses the newest run if several spaces, devices or shapes match.

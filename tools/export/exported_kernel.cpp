@@ -196,8 +196,8 @@ std::string file_name(const std::string& text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
     if (!plain && c != '.') c = '_';
   }
-  // A file name that begins with '.' would be hidden or name a folder; one with '-' would look like
-  // an option.
+  // A file name that begins with '.' would be hidden or name a folder; a file name that begins with
+  // '-' would look like an option.
   if (name.empty()) name = "_";
   if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;

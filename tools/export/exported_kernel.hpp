@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// Texts near the beginning of every manifest and of every exported source.
+/// Texts near the beginning of manifests and exported sources, by which evo-export recognises files
+/// that it may replace.
 inline constexpr std::string_view kManifestFormat = "evo-tune kernel 1";
 inline constexpr std::string_view kExportedSource = "// Exported by evo-tune";
 

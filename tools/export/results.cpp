@@ -34,7 +34,7 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
   std::set<std::string> seen;
   std::set<std::string> not_judged;
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    // A configuration may occur twice: first unjudged, then judged.
+    // A configuration may be stored twice: first only compiled, later checked and timed.
     if (seen.contains(evaluation.record.config_json)) return;
     if (failure_of(evaluation) == nullptr && !evaluation.record.timing) {
       not_judged.insert(evaluation.record.config_json);
@@ -84,8 +84,8 @@ Ordered card_figures(const CardState& card) {
           {"power_w", one(card.power_w)}};
 }
 
-/// Data for which both formats lack a key: the candidate's origin, kernel and resources, the state
-/// of the GPU, and the reason of a failure.
+/// Data for which T4 and Kernel Tuner's cache lack a key: the candidate's origin, kernel and
+/// resources, the state of the GPU, and the reason of a failure.
 Ordered details(const Store& store, const StoredEvaluation& evaluation) {
   const EvaluationRecord& record = evaluation.record;
   Ordered found = {{"origin", record.origin}};

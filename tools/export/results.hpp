@@ -8,18 +8,18 @@
 
 namespace evo {
 
-/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds. A
-/// predicted time is marked three times: its objective, its measurement and the file's environment
-/// say "predicted".
+/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds.
+/// If times are predicted, the file says so in the objective, in the measurements and in the
+/// environment.
 struct RunResults {
   std::string text;
   int configurations = 0;
   int not_judged = 0;  ///< built but not run: without a device, or skipped by a shortlist
 };
 
-/// The T4 format. "invalidity" names the gate that a configuration failed: build "compile",
-/// resource and timing "runtime", correctness "correctness". The additional key "evo_tune" holds
-/// the reason, the candidate's origin, and its kernel's resources.
+/// The T4 format of auto-tuning results. "invalidity" names the gate that a configuration failed:
+/// build "compile", resource and timing "runtime", correctness "correctness". The additional key
+/// "evo_tune" holds the reason of a failure, the candidate's origin, and its kernel's resources.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
 /// The format of a Kernel Tuner cache file. A failed configuration has the kind of failure instead

@@ -7,8 +7,8 @@
 //
 // The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
 // driver at run time (link with libdl if the system has it). Every failure throws an
-// evo_tune::Error that names the file and the reason. Each bundle has a copy of these headers. The
-// headers use include guards, because #pragma once does not recognise copies as one file.
+// evo_tune::Error that names the file and the reason. Each bundle has a copy of the loader's
+// headers, which have include guards because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 
@@ -144,8 +144,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running. Call
-  /// forget() before you destroy a context or stream that launched a kernel of this bundle.
+  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running meanwhile.
+  /// Call forget() before you destroy a context or stream that launched a kernel of this bundle.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;

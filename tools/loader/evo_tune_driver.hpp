@@ -118,7 +118,7 @@ inline void encode(const Driver& driver, const TensorMap& map, std::uint64_t bas
                what + ": cuTensorMapEncodeTiled");
 }
 
-/// Starts one step; returns the driver's result.
+/// Starts one step of a plan; returns the result code of the driver.
 inline int launch(const Driver& driver, const Plan::Step& step, CUstream_st* stream,
                   void** parameters, const std::string& folder) {
   const auto& size = step.size;

@@ -29,9 +29,9 @@ struct Device {
   int shared_bytes = 0;  ///< largest size that a CTA can opt into
 };
 
-/// The unchecked uses that the caller permits, by the name of a shape variable or buffer. A shape
-/// variable may have unchecked values in the range. A buffer may overlap other buffers and have an
-/// unchecked alignment; its range is ignored.
+/// The unchecked uses that the caller permits, by the name of a shape variable or buffer. For a
+/// shape variable, the range limits the values that are allowed unchecked. A buffer may overlap
+/// other buffers and have an unchecked alignment; its range is ignored.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
@@ -82,7 +82,7 @@ struct TensorMap {
   int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
 };
 
-/// A CUlaunchAttribute. All attributes that evo-tune uses have the value 1.
+/// A CUlaunchAttribute, whose value is 1 for all attributes that evo-tune uses.
 struct LaunchAttribute {
   int id = 0;  ///< CUlaunchAttributeID
   alignas(8) std::array<int, 16> value{1};
@@ -129,7 +129,7 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// Throws Error if a condition does not hold, unless the caller allows one of its variables.
+/// Throws Error if a condition does not hold; unchecked values in `allowed` are accepted.
 inline void require_valid(const Json& condition, const Values& values, const Allowed& allowed) {
   std::vector<std::string> variables;
   if (condition.find("variables") != nullptr) variables = condition.names("variables");
@@ -163,8 +163,8 @@ inline int doublings(std::size_t bytes, std::size_t first, int most, const std::
   throw Error(what + " is " + std::to_string(bytes) + " bytes");
 }
 
-/// Computes all members of a tensor map except `of`. Limits that are not checked here are checked
-/// by the driver.
+/// Computes all members of a tensor map except `of`, the position of its buffer. Limits that are
+/// not checked here are checked by the driver.
 inline TensorMap planned_map(const Json& its, const Values& values) {
   constexpr double kMost = 0x1p53, kMostType = 100;
   const std::string& name = its.text("name");

@@ -23,7 +23,7 @@ std::vector<std::byte> read_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Parses the whole text as a number of type T. Throws InputError for any other text.
+/// Parses `text` as a number. Throws InputError if `text` is not a number that type T can hold.
 template <typename T>
 T number(const std::string& text, const std::string& what) {
   if (const auto value = number_in<T>(text)) return *value;

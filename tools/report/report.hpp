@@ -14,8 +14,8 @@ struct ReportOptions {
   std::string out;
 };
 
-/// Writes the page and prints the file's name. Returns kNothingGreen if the page was written but a
-/// run has no winner.
+/// Writes the report, an HTML page, and prints its file's name. Returns kNothingGreen if the report
+/// was written but a run has no winner.
 [[nodiscard]] ExitCode report(const ReportOptions& options);
 
 }  // namespace evo

@@ -132,7 +132,7 @@ Ordered difference_json(const std::string& before, const std::string& after) {
   return lines;
 }
 
-/// Adds the manifest, or null and the reason if the candidate cannot be exported.
+/// Adds the candidate's manifest to `json`, or null and the reason if the export fails.
 void put_manifest(Ordered& json, const Store& store, CandidateId candidate) {
   try {
     json["manifest"] = export_kernel(store, candidate, "")

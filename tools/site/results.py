@@ -26,7 +26,7 @@ DEVICES = {  # folder of runs: name, summary, in the order of the site
                "predicted or simulated."),
 }
 README_DEVICE = "nvidia-h100"
-# The rows of the README's table, and the column that it omits; the page of results has all.
+# The rows of the README's table, and the only column of the page of results that it omits.
 README_SIZES = ("2, 8, 32, 64", "2, 8, 512, 64", "2, 8, 2048, 64", "2, 8, 2048, 128",
                 "2, 8, 2048, 64, causal")
 README_LEAVES_OUT = "PyTorch, FP8 inputs"
@@ -77,7 +77,7 @@ def winners(runs):
     return ["search", "shape", "p50, µs", "TFLOP/s", "registers", "largest error"], rows
 
 
-# Columns of the table "attention": each shows the fastest row that the function selects.
+# Columns of the table "attention": each shows the fastest row that its function selects.
 CONTENDERS = {
     "P in f16": lambda row: row["name"] == "evo-tune" and row["p"] == "f16",
     "P in e4m3": lambda row: row["name"] == "evo-tune" and row["p"] == "fp8",

@@ -30,7 +30,7 @@ std::vector<std::string> all_gpus() {
   return ids;
 }
 
-/// Expands "virtual:l4*4" to four names. Only virtual GPUs may have a count.
+/// Expands "virtual:l4*4" to four names. A count (*4) is allowed only for virtual GPUs.
 std::vector<std::string> repeated(const std::string& option, const std::string& item) {
   const std::size_t star = item.find('*');
   if (star == std::string::npos) return {item};

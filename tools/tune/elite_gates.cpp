@@ -39,7 +39,7 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
       fmt::format("profile gate: rank {}, candidate {}, {}: {} ({}{})", rank + 1, member.id,
                   record.passed ? "passed" : "REJECTED", metrics_text(record), record.tool,
                   record.kind == TimeKind::kPredicted ? ", PREDICTED" : "");
-  report.say(record.passed ? line : line + "; asked is " + record.require);
+  report.say(record.passed ? line : line + "; required: " + record.require);
   report.emit({{"event", "profile"},
                {"candidate", member.id},
                {"kind", to_string(record.kind)},

@@ -25,9 +25,8 @@ struct RemoteOptions {
     return !listen.empty() || !workers.empty() || !launch.empty();
   }
 
-  /// Opens the port for workers, starts the launchers, and prints the address of the port to
-  /// standard error.
-  /// Throws InputError or MissingError.
+  /// Opens the port for workers, starts the commands that launch workers, and prints the address of
+  /// the port to standard error. Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
   /// Waits for the first device of a worker, which decides the GPU model of the run.
   static void wait_for_device(Services& services);

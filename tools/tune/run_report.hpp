@@ -29,7 +29,7 @@ class TuneReport final : public TunerObserver {
   TuneReport(const TuneReport&) = delete;
   TuneReport& operator=(const TuneReport&) = delete;
 
-  /// Shows the work of `bench` in the live view until close(). `bench` must stay alive until then.
+  /// Shows the work of `bench`, which must stay alive, in the live view until close().
   void watch(Workbench& bench);
   /// The time of each phase (compiling, checking, timing, …) since watch(); all times are 0 after
   /// close().

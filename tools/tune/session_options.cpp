@@ -198,7 +198,7 @@ void require_one_shape(const Workbench& bench) {
 
 std::uint64_t fresh_seed() {
   std::random_device source;
-  // 53 bits, because JSON readers that use doubles would round a larger seed.
+  // A seed has 53 bits, because JSON readers that use doubles would round a larger seed.
   constexpr std::uint64_t kMask = (1ULL << 53) - 1;
   return ((static_cast<std::uint64_t>(source()) << 32) | source()) & kMask;
 }

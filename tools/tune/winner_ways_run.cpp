@@ -15,7 +15,7 @@ namespace evo {
 namespace {
 
 /// Explaining the winner (timing the steps that lead to it) takes a tenth of the search's time, but
-/// at least kFewestSeconds and at most kMostSeconds. The lower bound allows for compiling the
+/// at least kFewestSeconds and at most kMostSeconds. kFewestSeconds is enough to compile the
 /// configurations of the steps.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;

@@ -12,7 +12,7 @@ namespace evo {
 
 /// The time in seconds for measuring the paths to the winners of a run. A path is a sequence of
 /// macro changes. `option`: the value of --explain, "auto", "none" or a number of seconds. Returns
-/// nullopt for "none". Throws InputError for any other text.
+/// nullopt for "none". Throws InputError if `option` has none of these forms.
 [[nodiscard]] std::optional<double> explain_seconds(const std::string& option, double elapsed_s);
 
 /// The duration of a run's generations in seconds, including generations before the run was

@@ -20,7 +20,7 @@ struct CardSurroundings {
   std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, even if empty
 };
 
-/// Collects CardSurroundings for this process and machine.
+/// Collects the facts about this machine and the environment of this process.
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
 /// A message for users that explains why the driver could not be initialised. First line: the

@@ -17,7 +17,7 @@ BufferId CudaBuffers::allocate(const BufferSpec& spec) {
   const Buffer buffer{spec, memory_.take(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
-  // guard_pattern() repeats every two bytes, so 2-byte words at even addresses write it.
+  // guard_pattern() repeats every two bytes, so a memset of 2-byte words writes the pattern.
   std::uint16_t word = 0;
   std::memcpy(&word, guard_pattern().data(), sizeof word);
   for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {

@@ -79,7 +79,7 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// Returns those of `arguments` that follow the parameters; they set __constant__ variables.
+  /// Returns the arguments that set __constant__ variables: those after the parameters.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// The reason why `arguments` do not fit the kernel; nullopt if they fit.
@@ -115,7 +115,7 @@ CudaDevice::CudaDevice(int ordinal)
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
   // Disables the part of the L2 cache that is set aside for persisting accesses. A kernel could
-  // otherwise reserve lines of the L2 cache at the expense of later kernels, and resetting the
+  // reserve lines of the L2 cache for itself at the expense of later kernels, and resetting the
   // lines after each kernel would slow launches down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();

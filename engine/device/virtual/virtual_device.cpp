@@ -33,8 +33,7 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// If other CTAs may wait for a CTA, the limit of its warp instructions without progress is at
-/// least this number.
+/// The least stall_budget (limit of warp instructions without progress) in a cooperative launch.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
@@ -137,7 +136,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   std::variant<WriteMap, std::string> write_map(KernelId kernel, const LaunchPlan& plan,
                                                 std::span<const KernelArgument> arguments,
                                                 std::span<const BufferId> outputs) override {
-    if (plan.steps.size() != 1) return std::string("it is launched in several steps");
+    if (plan.steps.size() != 1) return std::string("the kernel is launched in several steps");
     const LoadedKernel& loaded = kernel_at(kernel);
     if (auto fault = take_constants(loaded, arguments)) return fault->reason;
     const LaunchStep& step = plan.steps.front();
@@ -150,13 +149,13 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     for (const BufferId output : outputs) buffers.push_back(&memory_.at(output));
     if (ptx::StoreOwners::bytes_for(buffers, entry.program->global_granule) >
         ptx::StoreOwners::kMostBytes)
-      return std::string("its outputs are too large to record their writers");
+      return std::string("the outputs are too large to record which CTAs write them");
     ptx::StoreOwners owners(buffers, entry.program->global_granule);
     const Outcome outcome =
         run(sliced, step.config, parameters_of(step, arguments), {.owners = &owners});
     if (outcome.fault) return outcome.fault->reason;
-    if (owners.has_overlaps()) return std::string("several CTAs write the same place");
-    if (owners.went_elsewhere()) return std::string("its CTAs write to other memory than outputs");
+    if (owners.has_overlaps()) return std::string("several CTAs write the same bytes");
+    if (owners.went_elsewhere()) return std::string("CTAs write to other memory than outputs");
     WriteMap map{static_cast<std::size_t>(entry.program->global_granule), {}};
     for (std::size_t i = 0; i < buffers.size(); ++i) map.owners.push_back(owners.owners(i));
     return map;

@@ -41,7 +41,7 @@ using ExecutePart =
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
 
-/// Describes the effects on the times of the steps that the time model does not take into account.
+/// Lists, as text, the effects on the times of launches that the time model ignores.
 [[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

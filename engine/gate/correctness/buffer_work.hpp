@@ -69,7 +69,7 @@ class BufferWork {
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
 /// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the compiled image of
-/// check_kernels.cu, whose list of entries is ignored. `device` must outlive the DeviceWork. Throws
+/// check_kernels.cu; its `entries` are ignored. `device` must outlive the DeviceWork. Throws
 /// CudaError if the device cannot run the kernels.
 [[nodiscard]] std::unique_ptr<BufferWork> make_device_work(Device& device,
                                                            const KernelImage& kernels);

@@ -31,7 +31,7 @@ struct CheckCase {
   bool complete = false;
   // Expected contents of out and inout arguments, once `complete` is true.
   std::vector<std::optional<KeptId>> expected;
-  /// memory for the outputs of a kernel's first run; only in case 0
+  /// memory for the outputs of a kernel's first run; only in the case with index 0
   std::vector<std::optional<KeptId>> first_run;
   /// If only some rows are checked: for each output, the elements that the reference computed, and
   /// a flag for each element that tells whether the reference computed it.
@@ -65,9 +65,9 @@ inline constexpr double kLongReferenceUs = 100'000;
 
 struct CaseOptions {
   std::uint64_t seed = 0;
-  /// Cases with an index in [first_of_checks, end_of_checks) have their own constants and textures.
-  /// All other cases of a shape share the contents of constants and textures, because all launches
-  /// of a CUDA graph use the same constants.
+  /// Check cases with an index in [first_of_checks, end_of_checks) have their own constants and
+  /// textures. All other cases of a shape share the contents of constants and textures, because all
+  /// launches of a CUDA graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
 };

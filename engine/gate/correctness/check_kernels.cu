@@ -186,8 +186,8 @@ __device__ void put(u64* slot, int word, double value) {
   slot[word] = (u64)__double_as_longlong(value);
 }
 
-/// One CTA combines the error statistics in `parts`, and writes the result of the comparison to a
-/// slot.
+/// One CTA combines the error statistics in `parts`, and writes the result of the comparison to
+/// slot number `slot_number` of the results.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_finish(const void* output, const void* expected, u64 key, int size,
                        const Figures* parts, u32 part_count, u64* slots, u32 slot_number) {
@@ -239,9 +239,8 @@ __device__ u64 mixed(u64 z) {
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
 /// Writes the index of the first byte in which `data` differs from the masked copy `kept` to word 0
-/// of the slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint of
-/// `kept` to word kFingerprint, as evo_fingerprint does. `data` and `kept` are aligned to eight
-/// bytes.
+/// of the result slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint
+/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to eight bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
@@ -307,9 +306,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 /// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
-/// byte, hold `pattern` (two bytes, repeated). Word 0 of the slot: the offset of the first damaged
-/// byte behind the buffer. Word 1 of the slot: the distance, in bytes, of the last damaged byte
-/// before the buffer (1 is next to the buffer). If a zone is intact, all bits of its word stay 1.
+/// byte, hold `pattern` (two bytes, repeated). Writes to word 0 of the result slot the offset of
+/// the first damaged byte behind the buffer, and to word 1 the distance, in bytes, of the last
+/// damaged byte before the buffer (1 is next to it). The word of an intact zone keeps all bits 1.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {
@@ -322,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Adds a number that depends on every byte and its position to word kFingerprint of the slot.
+/// Adds a hash of all bytes and their positions to word kFingerprint of the result slot.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;

@@ -21,7 +21,7 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 /// Whether the kernel that writes this slot has run.
 [[nodiscard]] inline bool is_done(SlotWords slot) { return slot[kSlotWords - 1] == 1; }
 
-/// The result of evo_compare_finish. `elements`: number of elements, above 0.
+/// The result of evo_compare_finish. `elements`: number of compared elements, above 0.
 [[nodiscard]] Comparison comparison_in(SlotWords slot, Dtype dtype, std::size_t elements);
 
 /// The result of evo_first_difference: the index of a byte, or nullopt if all bytes are equal.

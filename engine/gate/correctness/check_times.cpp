@@ -6,9 +6,9 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kFewestKernels = 3;
-/// A kernel's ratio of check time to measured time may exceed the largest known ratio, or be below
-/// the smallest one, by this factor. The factor is smaller for very long launches, because caches
-/// and the loading of the kernel make no difference to them.
+/// The ratio of a kernel's check time to its measured time may exceed the largest ratio of earlier
+/// kernels, or be below the smallest ratio, by this factor. The factor is smaller for very long
+/// launches, because caches and the loading of the kernel make no difference to them.
 constexpr double kSlack = 1.05;
 constexpr double kSlackOfVeryLong = 1.01;
 /// A launch that is timed alone between two CUDA events takes up to this time longer than one of

@@ -39,8 +39,8 @@ class CheckTimes {
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
   /// the median ratio or the median difference of the known kernels, whichever gives the longer
-  /// time, because a part of a check launch's extra time is the same for all kernels. The
-  /// `complete` of the returned Timing is false. Requires knows().
+  /// time, because a part of a check launch's extra time is the same for all kernels.
+  /// Timing::complete is false in the result. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
   /// Whether the whole interval of the estimated time lies above `limit_us`. False without knows().
@@ -49,7 +49,7 @@ class CheckTimes {
  private:
   [[nodiscard]] Interval interval_of(const Place& place, double check_us) const;
 
-  /// Data of the kernels that were both checked and timed, in ascending order.
+  /// Data of the kernels that were both checked and timed; each list is in ascending order.
   struct Known {
     std::vector<double> ratios;          ///< check_us / timed_us
     std::vector<double> differences_us;  ///< check_us - timed_us

@@ -16,7 +16,7 @@ namespace evo {
 
 /// Compares `expected` with the elements of `output` whose indices are `elements`. If `row_length`
 /// is not 0, the elements must be whole rows. Adds the errors to the last check of `result`, and
-/// rejects the kernel if they violate its tolerance.
+/// rejects the kernel if the errors violate the tolerance.
 void compare_chosen(CorrectnessResult& result, const LoadedKernel& kernel, const CheckCase& data,
                     const Argument& argument, std::span<const std::byte> output,
                     std::span<const std::size_t> elements, const Expectation& expected,

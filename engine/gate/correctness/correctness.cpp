@@ -40,8 +40,8 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // For very long launches, an idle device counts as busy, because the rise of its clocks hardly
-    // changes their times.
+    // `was_idle` is false for very long launches, because the rise of an idle device's clocks
+    // hardly changes their times.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -200,8 +200,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   if (!is_too_large(job.kernel, shape, job.effort)) return std::nullopt;
-  // The limit of the part's work in the problem's floating-point operations, because the work in
-  // screening_work() may be that of threads.
+  // screening_work() may count the work of threads, so the limit of a screening is converted to the
+  // problem's floating-point operations, which limit the part.
   double flops = options_.flops_of_whole_grids;
   if (job.effort == Effort::kScreening) {
     const double share = work_of(shape) / screening_work(job.kernel, shape);
@@ -220,8 +220,8 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
-/// If the device may start the kernel before earlier work has ended, launches it once for each
-/// input, while the input is still being written.
+/// If the device may start the kernel before earlier work has ended, launches the kernel once for
+/// each input, while the input is still being written.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
                                         const CheckCase& data) const {
   const Measuring* measuring = device_.measuring();

@@ -73,7 +73,7 @@ struct EarlyStop {
 /// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
 /// depends on the launch time (launches_allowed), and all launches on a shape after the first two
 /// are queued together (Trials). On a virtual GPU, the number of launches depends on the shape's
-/// work, so that it is reproducible.
+/// work, so that checks are reproducible.
 class CorrectnessGate {
  public:
   /// All objects passed by reference must outlive this object.
@@ -93,8 +93,8 @@ class CorrectnessGate {
 
   /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
   /// often as fits into `most_ms`, and then makes a checked launch. Use check_aged() for kernels
-  /// that were timed with fewer launches than a user's program makes. Works only on a GPU. The
-  /// `complete` of the result is false if fewer than `launches` launches were made.
+  /// that were timed with fewer launches than a user's program makes. check_aged() needs a GPU.
+  /// CorrectnessResult::complete is false if fewer than `launches` launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);
@@ -120,7 +120,7 @@ class CorrectnessGate {
   [[nodiscard]] bool has_drawn_inputs() const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
   [[nodiscard]] double screening_work(const LoadedKernel& kernel, const Shape& shape);
-  /// Whether a launch has so much work that a check of this effort runs only a part of its grid.
+  /// Whether a launch has so much work that a check with `effort` runs only a part of its grid.
   [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort);
   [[nodiscard]] bool can_be_sampled(const Shape& shape) const;
   [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,

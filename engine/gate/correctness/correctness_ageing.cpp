@@ -81,9 +81,9 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
   trials.say_more(" (after launching it often)");
 }
 
-/// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot read
-/// this state, and always nullopt on a GPU, where the verification of timed launches finds errors
-/// caused by kept state.
+/// A hash of the state that the kernel keeps between launches; nullopt if the device cannot read
+/// this state. On a GPU, the hash is always nullopt, because the verification of timed launches
+/// finds errors caused by kept state.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
   if (measures()) return std::nullopt;

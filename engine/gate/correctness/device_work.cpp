@@ -150,8 +150,8 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
-  /// Copies the results since the last mark() to the host, where later launches cannot overwrite
-  /// them.
+  /// Copies the check results since the last call of mark() to the host, where later launches
+  /// cannot overwrite them.
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
@@ -185,14 +185,15 @@ class DeviceWork final : public BufferWork {
   }
 
  private:
-  /// The recorded fingerprint of a copy, and the slot to which a kernel writes the fingerprint
-  /// again.
+  /// The recorded fingerprint of a stored content, and the result slot to which a kernel writes the
+  /// present fingerprint.
   struct Seal {
     std::string name;
     std::uint32_t slot = 0;
     std::uint64_t fingerprint = 0;
   };
-  /// A pending check, and how to read its slot. A check without a slot never finds an error.
+  /// A pending check, and the result slot to which its kernel writes. A check without a slot, for
+  /// example of an empty buffer, never finds an error.
   struct Asked {
     std::optional<std::uint32_t> slot = {};
     Dtype dtype = Dtype::kF32;

@@ -32,7 +32,8 @@ class HostContents final : public KeptContents {
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;
   }
-  /// The elements of a copy as numbers, which are decoded at the first comparison with this copy.
+  /// The elements of an argument's copy as numbers, which are decoded at the copy's first
+  /// comparison.
   [[nodiscard]] const Expectation& numbers(KeptId id, Dtype dtype) {
     Kept& kept = kept_.at(id);
     if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);

@@ -16,7 +16,7 @@ namespace evo {
 /// declares a kernel correct.
 class OutputJudge {
  public:
-  /// The pending checks of the outputs of one launch on a complete case.
+  /// The pending checks of the outputs of one launch on a case whose expected outputs are known.
   struct Looks {
     struct OfOutput {
       std::size_t position = 0;  ///< index of the argument

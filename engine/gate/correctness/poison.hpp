@@ -24,9 +24,9 @@ enum class Poison {
 /// One element of type `dtype`, with which a buffer is filled. `seed`: used by kRandom.
 [[nodiscard]] std::vector<std::byte> poison_pattern(Poison poison, Dtype dtype, std::uint64_t seed);
 
-/// The byte offset of the first unwritten element. An element counts as unwritten if it holds
-/// `pattern` (from poison_pattern()) in `once`, and the inverted pattern in `again`. If `again` is
-/// empty, only `once` is inspected; otherwise it has the size of `once`.
+/// The byte offset of the first unwritten element of an output. `once`: the output of a launch over
+/// the poison `pattern`. `again`: the output of a launch over the inverted pattern, or empty. An
+/// element counts as unwritten if it still holds the poison in all given outputs.
 [[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
                                                         std::span<const std::byte> again,
                                                         std::span<const std::byte> pattern);

@@ -14,14 +14,14 @@ namespace evo {
 /// Inspects the expected outputs, and rejects a problem whose outputs are degenerate, because wrong
 /// kernels might pass: an output is constant or nowhere finite, equals the previous content of an
 /// inout argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped,
-/// because the problem's author declares that such outputs are intended.
+/// because the problem's author declares that degenerate outputs are intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.
   explicit ReferenceAudit(const Problem& problem);
 
   /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
-  /// content of an inout argument, else empty. Throws ProblemError if this output has at least
+  /// content of an inout argument, else empty. Throws ProblemError if the output has at least
   /// kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);

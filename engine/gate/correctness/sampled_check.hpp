@@ -18,8 +18,8 @@ namespace evo {
 ///    traced elements, in whole rows. All rows that the sample writes are compared.
 /// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
 ///    element. A random selection of rows is compared.
-/// 4. The reference computes the compared rows of every output. The same rows of the reference
-///    serve to audit the tolerance (ToleranceAudit).
+/// 4. The reference computes the compared rows of every output. The compared rows of the
+///    reference also serve to audit the tolerance (ToleranceAudit).
 class SampledCheck {
  public:
   /// All objects passed by reference must outlive this object. The device must be able to run a

@@ -118,8 +118,8 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
-  // Finds a fault only if the results of all seeds are within the tolerance of each other, because
-  // two results may be similar by coincidence.
+  // The tolerance is too loose only if it accepts the results of every other seed in place of the
+  // first seed's, because the results of two seeds may be similar by coincidence.
   bool found = false;
   for (std::size_t index = 1; index < subject.seeds; ++index) {
     const auto other = expected_of(data_of(subject, index), position, subject);
@@ -132,8 +132,8 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   return blind("the result for other inputs", "ignores its inputs");
 }
 
-/// A near miss that the tolerance accepts in every case. `first`: the expected output of the first
-/// seed.
+/// A near miss (a wrong output that a typical indexing error causes) that the tolerance accepts for
+/// every seed; nullopt if there is none. `first`: the expected output of the first seed.
 std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Expectation& first,
                                                   const Subject& subject,
                                                   const Tolerance& tolerance) {
@@ -150,9 +150,9 @@ std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Ex
   return misses.empty() ? std::nullopt : std::optional(misses.front());
 }
 
-/// Whether the tolerance accepts the content of argument `input` before the launch as the output in
-/// every case. Contents that equal the expected output do not count, because the kernel's task may
-/// be to copy them. `first`: the expected output of the first seed.
+/// Whether the tolerance accepts the content of argument `input` before the launch as the output
+/// for every seed. Contents that equal the expected output do not count, because the kernel's task
+/// may be to copy them. `first`: the expected output of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
@@ -166,7 +166,7 @@ bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const 
     const Expectation& right = of_seed ? *of_seed : first;
     const auto held = part_of(data.inputs[input].value(), data, position, subject);
     if (held.size() != right.bytes().size()) return false;
-    // With one seed, a few elements may be similar by coincidence.
+    // With one seed, a few elements may be similar to the expected elements by coincidence.
     if (subject.seeds == 1 && right.size() < kElementsWithAMean) return false;
     const std::size_t row_length = argument.row_length(data.values);
     const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);
@@ -196,8 +196,8 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
   return {expected.bytes().begin(), expected.bytes().end()};
 }
 
-/// The inspected part of a copy: the rows of `subject`, or, if it has no rows, whole rows from the
-/// start. Empty if the copy lacks one of the rows.
+/// The inspected part of the stored content `kept`: the rows of `subject`, or, if `subject` has no
+/// rows, whole rows from the start. The part is empty if the content lacks one of the rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);

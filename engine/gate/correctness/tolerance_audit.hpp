@@ -15,9 +15,9 @@ namespace evo {
 
 /// Detects tolerances that are too loose, because they accept a kernel that ignores its inputs,
 /// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if for some
-/// output it accepts the results for other inputs, the mean for every element, a near miss, or the
-/// previous content of an argument of the same type and size. Arguments marked "degenerate" are
-/// skipped, because the problem's author allows any tolerance for them.
+/// output it accepts the results for other inputs, the mean in place of every element, a near miss
+/// (near_miss.hpp), or the previous content of an argument of the same type and size. Arguments
+/// marked "degenerate" are skipped, because the problem's author allows any tolerance for them.
 class ToleranceAudit {
  public:
   /// All objects passed by reference must outlive this object.

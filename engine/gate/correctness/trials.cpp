@@ -167,7 +167,7 @@ std::optional<std::string> Trials::unwritten(const CheckCase& data,
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = interpreting->first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
-    // An element outside of the compared part may stay unwritten.
+    // An element outside of the compared part of the output may stay unwritten.
     if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
            "] was never written";
@@ -208,8 +208,8 @@ CorrectnessResult Trials::take() {
   return std::move(result_);
 }
 
-/// Restores the data of all used cases, because launches after a wrong launch may have damaged
-/// them.
+/// Restores the buffers of all used test cases, because launches after a wrong launch may have
+/// damaged the buffers.
 void Trials::tidy_up() {
   pending_.clear();
   for (const CheckCase* data : used_) {

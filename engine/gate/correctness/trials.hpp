@@ -22,8 +22,8 @@ namespace evo {
 /// together. On a device without a queue, each launch is judged at once.
 class Trials {
  public:
-  /// All objects passed by reference must outlive this object; all cases must be complete.
-  /// `now_ms`: a clock in milliseconds.
+  /// All objects passed by reference must outlive this object; all check cases must be complete
+  /// (CheckCase::complete). `now_ms`: a clock in milliseconds.
   Trials(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
          const LoadedKernel& kernel, const Workspace& workspace, std::function<double()> now_ms);
   ~Trials() = default;
@@ -53,8 +53,8 @@ class Trials {
   /// Like run(), but waits before and after the launch.
   LaunchTime run_timed(const CheckCase& data, Poison poison, Kind kind);
 
-  /// Keeps the outputs of the last launch, which was on `data`, because later launches of kind
-  /// kRepeat must give the same bits.
+  /// Copies the outputs of the last launch, which used `data`; later launches of kind kRepeat must
+  /// give the same bits.
   void keep_outputs(const CheckCase& data);
 
   /// Waits for all launches and judges them.

@@ -48,8 +48,8 @@ Workspace::~Workspace() {
     try {
       device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
-      // After a fault, the CUDA context rejects every call. The memory is freed when the worker
-      // process ends.
+      // After a fault, the CUDA context rejects every call, so the memory is only freed when the
+      // worker process ends.
       spdlog::debug("workspace not released: {}", error.what());
     }
   }

@@ -18,7 +18,7 @@ constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
 constexpr double kNearUs = 50;
 
-/// The criterion by which timing may stop early before the warm-up. Nullopt if a warm-up costs
+/// The criterion by which timing may stop early before the warm-up; nullopt if a warm-up costs
 /// nothing, or if the clocks of the device may be low.
 std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
                                                     const TimingOptions& options) {
@@ -36,7 +36,7 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   // Time in µs before the median is compared with the early-stop limit, because the clocks of an
   // idle device rise at first, and because another process may disturb a few samples.
   const double settled_us = options.is_settled ? 2000 : 4000;
-  // With fewer samples, all of them may be slower than the median by chance.
+  // With fewer than this number of samples, all samples may exceed the true median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
@@ -185,7 +185,7 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Launches once more, because the times of short launches depend on the content of the caches.
+  // Discards a sample: short launches depend on the caches, which the verification changed.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 

@@ -10,8 +10,8 @@ namespace {
 /// The confidence interval covers 3 standard deviations (99.7 %), so that at most 1 % of the
 /// verdicts are false even if samples are slightly dependent.
 constexpr double kPairZ = 3.0;
-/// For evaluations after more pairs, the interval is wider, because each evaluation may err by
-/// chance.
+/// If the verdict is computed again after more pairs, the interval is wider, because each
+/// computation may give a wrong verdict by chance.
 constexpr double kLaterPairZ = 3.5;
 /// A smaller relative difference counts as a tie even if it is certain, because the placement of
 /// the two kernels' buffers can cause it.
@@ -89,8 +89,8 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // Only one verification is made between pairs. For very long launches, this verification follows
-  // the first pair, because the second pair may be the last.
+  // Outputs are verified only once between pairs: for very long launches, after the first pair,
+  // because the second pair may be the last.
   if (length_ == LaunchLength::kVeryLong) {
     block_ = std::min(block_, PairSamples::kMostOfVeryLong);
     within_ = {1, Stopwatch::Doubt::kFreshInputs};
@@ -110,7 +110,7 @@ PairResult PairComparison::run() {
   }
   add_long_launches();
   // A small difference between very long launches does not justify several seconds of timing, so
-  // only one block of pairs is taken.
+  // only the first block_ pairs are taken.
   const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);

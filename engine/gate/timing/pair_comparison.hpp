@@ -59,8 +59,7 @@ class PairSamples {
   [[nodiscard]] bool is_plain() const;
   /// True if enough pairs of long launches were taken, and in no pair the ratio of the times
   /// differs from 1 by more than the limit of a tie (0.4 %). After more than kFewestOfLong pairs,
-  /// also true if ratios are below and above 1, and their median differs from 1 by at most this
-  /// limit.
+  /// also true if ratios are below and above 1, and their median differs from 1 by at most 0.4 %.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Sets the medians in `result`, and the confidence interval of the median ratio at `z` standard

@@ -48,8 +48,8 @@ bool StoppingRule::is_finished() const {
   const std::size_t count = samples_us_.size();
   if (count < options_.least_samples) return false;
   if (count >= options_.most_samples) return true;
-  // Evaluates the precision only after every quarter of the least samples, because each evaluation
-  // sorts the samples, and by chance may end the timing too soon.
+  // Evaluates the precision only once per least_samples / 4 samples, because each evaluation sorts
+  // the samples, and because a chance result may end the timing too soon.
   const std::size_t look_every = std::max<std::size_t>(options_.least_samples / 4, 1);
   return (count - options_.least_samples) % look_every == 0 && is_precise();
 }

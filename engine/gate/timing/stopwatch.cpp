@@ -67,8 +67,8 @@ void Stopwatch::plan(double launch_us) {
     constexpr double kMostLaunches = 400;
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
-    // A graph consists of one or more whole periods (see Stopwatch), or several graphs make up one
-    // period, so that each graph continues the sequence of the graph before.
+    // In a period, each input set is used once with each output set. A graph has one or more whole
+    // periods, or several graphs make up one period and each continues the graph before.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {

@@ -75,17 +75,17 @@ class Stopwatch {
   /// True if a launch takes so long that the content of caches and earlier launches hardly change
   /// its time.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// True if a launch takes so long that loading the kernel hardly changes its time. The first
-  /// launch then counts as a sample; it is omitted if the correctness check has measured the launch
-  /// time.
+  /// True if a launch takes so long that loading the kernel hardly changes its time. The first of
+  /// such long launches counts as a sample, and is omitted if the correctness check has measured
+  /// the launch time.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Returns the times, in µs, of long launches since the last call of this function that were made
   /// for verification or to plan the number of samples, because they count as samples, too. If a
-  /// launch of the correctness check determined the number of samples, its time is included. Empty
-  /// if launches are short.
+  /// launch of the correctness check determined the number of samples, its time is included. The
+  /// list is empty if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
-  /// Whether the correctness check has measured the time of a very long launch. False if the L2
-  /// cache is flushed before each launch.
+  /// Whether the correctness check has measured the time of a very long launch; always false if the
+  /// L2 cache is flushed before each launch.
   [[nodiscard]] bool was_planned_by_check() const {
     return !setup_.options.cold && setup_.options.checked_us >= kVeryLongLaunchUs;
   }
@@ -101,13 +101,13 @@ class Stopwatch {
   /// chosen by `random` if outputs are large. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// Whether an output set holds the results of a launch on the timed inputs, which can be
-  /// compared.
+  /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can
+  /// compare them with the expected outputs.
   [[nodiscard]] bool has_results() const;
 
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
-  /// that caches results gives right results, but its measured time is too short. Nullopt if the
-  /// times agree, or if the device has no memory for more data.
+  /// that caches results gives right results, but its measured time is too short. Returns nullopt
+  /// if the times agree, or if the device has no memory for more data.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
   /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,

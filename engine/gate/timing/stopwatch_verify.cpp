@@ -41,8 +41,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Copies the inputs of the case `content` to the buffers of the case `where`, except textures,
-/// which all timed cases share.
+/// Copies the inputs of the test case `content` to the buffers of the test case `where`, except
+/// textures, which all timed test cases share.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -80,7 +80,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (!is_long() || !has_results()) run_to_verify();
   while (!fault_ && !has_results()) run_to_verify();
   if (fault_) return std::nullopt;
-  // Checks all output sets, or a random one if the outputs are large.
+  // Checks all sets of output buffers or, if the outputs are large, a random set.
   std::size_t set = random.below(outputs_.size());
   while (content_[set] == nullptr) set = (set + 1) % outputs_.size();
   std::vector<Launched> launches;
@@ -96,7 +96,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // If launches are long, each graph has one launch, so the inputs of the next graph are replaced.
+  // If launches are long, each graph has one launch, so the next graph gets the fresh inputs.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -114,7 +114,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   if (!fault_) rejection = compare({{&outputs_[*set], &fresh}});
   if (!fault_ || !fault_->device_lost) {
     setup_.cases.restore_inputs(usual);
-    // The outputs computed from `fresh` must not be compared with the expected outputs of `usual`.
+    // Outputs of inputs from `fresh` must not be compared with the expected outputs of `usual`.
     std::ranges::replace(content_, &usual, nullptr);
   }
   return rejection;

@@ -8,8 +8,8 @@
 namespace evo {
 
 /// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move
-/// `bytes` if they exceed its L2 cache. A lower measured time shows a fault of the kernel or the
-/// clock.
+/// `bytes` if they exceed its L2 cache. A measured time below the bound shows a fault of the kernel
+/// or the clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
 /// The timing gate: measures the time of one launch inside a graph of many launches, over rotating
@@ -34,7 +34,7 @@ class TimingGate {
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
 
-  /// Compares two kernels by interleaved pairs (A B B A …). Works only on a GPU. Comparing a kernel
+  /// Compares two kernels on a GPU by interleaved pairs of launches (A B B A …). Comparing a kernel
   /// with itself gives a tie in at least 99 % of comparisons.
   [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                         const Shape& shape, const Progress& progress);

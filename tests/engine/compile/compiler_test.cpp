@@ -52,7 +52,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
     change(changed);
     EXPECT_TRUE(keys.insert(changed.key("nvrtc 13.0")).second) << keys.size();
   }
-  // The expected key must not change, because databases store compiled kernels under such keys.
+  // The expected key must not change, because databases find compiled kernels by their keys.
   EXPECT_EQ(request().key("nvrtc 13.0"), "f8fcf4db8a10fd3e1ea7627c8ec1c4ea");
 }
 

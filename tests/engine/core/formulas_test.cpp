@@ -12,7 +12,7 @@ TEST(Formulas, StandWhereTheirNamesDo) {
   EXPECT_EQ(with_formulas("A * AB", formulas), "(7 + 1) * AB");
   EXPECT_EQ(with_formulas("min(D, C)^B", formulas), "min(((7 + 1)), (-1))^7");
   EXPECT_EQ(with_formulas("x = 1", {}), "x = 1")
-      << "text without names of formulas is not checked here";
+      << "with_formulas() does not parse a text that contains no name of a formula";
   EXPECT_EQ(with_formulas(" N ", formulas), " N ");
   EXPECT_THROW((void)with_formulas("A = 1", formulas), InputError);
 }

@@ -61,7 +61,8 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
   const ValueInsight& slow = value_of(insight, 0, 3);
   EXPECT_EQ(slow.effect->verdict(), PairVerdict::kSlower);
   EXPECT_NEAR(*slow.effect->in_winner, 3 * std::log(1.1), 0.01);
-  EXPECT_EQ(slow.effect->pairs, 10U) << "2 × 3 × 2 pairs, without two that differ in three macros";
+  EXPECT_EQ(slow.effect->pairs, 10U)
+      << "12 pairs, minus the 2 in which all other macros differ from the winner's";
   const std::uint16_t other = insight.best->choice[1] == 0 ? 1 : 0;
   EXPECT_EQ(value_of(insight, 1, other).effect->verdict(), PairVerdict::kSame);
   ASSERT_EQ(insight.only_failed.size(), 1U);

@@ -64,7 +64,7 @@ extern "C" __global__ void )" +
          "\n}\n";
 }
 
-/// Gates that check outputs in one way (on the device or on the host), with their own device.
+/// A correctness gate that compares outputs on its own device (`by_kernels`) or on the host.
 struct Way {
   explicit Way(const Problem& problem, bool by_kernels) {
     device =
@@ -269,7 +269,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel whose output equals the damaged expected data does not pass either.
+  // The check throws even if the kernel's output equals the damaged copy of the expected output.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

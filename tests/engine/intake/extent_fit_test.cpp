@@ -49,7 +49,7 @@ TEST(ExtentFit, ABorderThatIsLeftOutBelongsToTheBuffer) {
   EXPECT_FALSE(fit.is_exact);
   EXPECT_TRUE(fit_of([](auto n, auto c) { return n * c; }).is_exact);
   EXPECT_EQ(fit_of([](auto n, auto c) { return n * c / 2 + 7 * n; }).text, "")
-      << "half of a buffer is too much for a border";
+      << "a border that the kernel leaves out is much smaller than half of the buffer";
 }
 
 TEST(ExtentFit, NothingTouchedIsNothingKnown) {

@@ -137,7 +137,7 @@ TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
                    "  o[0] = p.x[0] + q[0][0] + c[0].x; }\n"));
   EXPECT_EQ(found["arguments"][0]["extent"], "TODO: number of elements of c, 4 for each float4");
   EXPECT_EQ(found["arguments"][1]["dtype"],
-            "TODO: none of the types of arguments fits p, in C++ P, 8 bytes; a structure has "
+            "TODO: no dtype fits p, whose C++ type is P, 8 bytes; a structure has "
             "\"fields\" in place of dtype and value");
   EXPECT_THAT(found["arguments"][2]["dtype"].get<std::string>(), HasSubstr("float**"));
 }

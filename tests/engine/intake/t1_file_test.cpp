@@ -36,7 +36,7 @@ TEST(T1File, ValuesAsListsAndAsTextsOfPython) {
   EXPECT_EQ(file.parameters[1].default_value, Json(2));
   EXPECT_EQ(Json(file.parameters[2].values).dump(), "[1.0,0.5]");
   EXPECT_EQ(Json(file.parameters[3].values).dump(), "[true,false]");
-  EXPECT_THAT(file.left_out, ElementsAre(HasSubstr("E: its values are texts"),
+  EXPECT_THAT(file.left_out, ElementsAre(HasSubstr("E: its values are strings"),
                                          HasSubstr("F: Values: 'numpy.arange(3)': allowed")));
   EXPECT_EQ(file.kernel, "f<float, 4>");
   EXPECT_THAT(file.conditions, ElementsAre("A <= B"));

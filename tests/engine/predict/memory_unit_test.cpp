@@ -130,7 +130,7 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The jump from the last line to the first is not prefetched, because the lines are not adjacent.
+  // The jump to the first cache line is not prefetched, because only the next line is prefetched.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 

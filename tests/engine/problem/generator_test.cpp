@@ -122,7 +122,7 @@ TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
 
 TEST(Generator, AUniformNumberIsBelowItsEnd) {
   // The range contains only one f32, so without a correction, half of the drawn numbers would be
-  // rounded up to the end, which must not be reached.
+  // rounded up to the end of the range, which is exclusive.
   const auto least = static_cast<double>(std::nextafter(1.1F, 1.0F));
   for (const double value : values(uniform(least, 1.1), Dtype::kF32, 1000, 1)) {
     EXPECT_LT(value, 1.1);

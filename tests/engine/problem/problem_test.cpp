@@ -33,8 +33,8 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   json.erase("bytes");
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
-  // An inout argument counts only once, because a kernel such as a stencil leaves the border
-  // unchanged and does not read the elements that it writes.
+  // The bytes of an inout argument count once, not as a read and a write, because a kernel such as
+  // a stencil leaves the border unchanged and does not read the elements that it writes.
   json["arguments"][1]["direction"] = "inout";
   json["arguments"][1]["generator"] = {{"distribution", "normal"}};
   EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);

@@ -4,7 +4,7 @@
 
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Tests which lines of the PTX and of the source a report names.
+// Tests which lines of the PTX and of the source the error messages of the virtual GPU name.
 
 namespace evo::ptx {
 namespace {

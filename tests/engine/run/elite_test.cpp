@@ -40,7 +40,8 @@ ComparisonResult must_not_be_asked(const EliteMember&, const EliteMember&) {
 
 using Compare = std::function<ComparisonResult(const EliteMember&, const EliteMember&)>;
 
-/// Lets a new kernel climb in the elite by A/B comparisons. Returns true if the elite changed.
+/// Lets a new kernel challenge the members of the elite by A/B comparisons. Returns true if the
+/// elite changed.
 bool consider(Elite& elite, EliteMember challenger, const Compare& compare) {
   const std::vector<CandidateId> before = ids(elite);
   Climb climb(elite, std::move(challenger));

@@ -176,8 +176,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill of the process, only the database remains; even the first failure of a
-      // kernel may be lost.
+      // Simulates a kill of the process: only the database remains, and even the first failure of
+      // a kernel may be lost.
     }
     store.fail_at(0);
     full_checks.clear();
@@ -205,7 +205,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill of the process, only the database remains.
+      // Simulates a kill of the process, after which only the database remains.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),

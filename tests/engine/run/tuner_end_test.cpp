@@ -62,7 +62,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
 }
 
 TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
-  // The time limit ends the run at different moments of a tournament.
+  // The time limit ends the run at different moments of the A/B comparisons.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;
     fake::DeviceBehaviour behaviour;

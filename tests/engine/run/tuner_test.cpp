@@ -97,7 +97,7 @@ TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill of the process, only the database remains.
+      // The test keeps only the database, as if the process had been killed.
     }
     store.fail_at(0);
     World resumed(store, {}, {.compiler_seed = write + 1});

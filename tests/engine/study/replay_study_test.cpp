@@ -1,5 +1,5 @@
-// Tests that the repeats of a study may run on several threads. The build with the thread sanitizer
-// also runs this test.
+// Tests that the repeated searches of a study may run on several threads. The build with the thread
+// sanitizer also runs this test.
 #include "engine/study/replay_study.hpp"
 
 #include <gtest/gtest.h>

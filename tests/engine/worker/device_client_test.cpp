@@ -114,8 +114,8 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
   EXPECT_FALSE(check("none").rejection);
 }
 
-/// Sets EVO_FAKE_STATE to the path of a new file, in which the fakes record that a failure has
-/// happened once.
+/// Sets EVO_FAKE_STATE to a path in a new folder; the fake worker makes files with this prefix to
+/// record that a failure has happened once.
 class StateFile {
  public:
   StateFile() { setenv("EVO_FAKE_STATE", path().c_str(), 1); }

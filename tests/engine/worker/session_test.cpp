@@ -136,8 +136,7 @@ class SessionTest : public testing::Test {
 
 TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
-  EXPECT_EQ(screen("other", "far").timing->samples, 20)
-      << "the kernel timed before was another one";
+  EXPECT_EQ(screen("other", "far").timing->samples, 20) << "a different kernel was timed before";
   // The smallest number of samples in several tries counts, because the device becomes idle and
   // needs more samples if the operating system delays this process between launches.
   std::int64_t fewest = 20;

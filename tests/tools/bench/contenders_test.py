@@ -14,7 +14,7 @@ import interleaved  # noqa: E402
 
 
 class Made(interleaved.Contender):
-    """A made-up contender. Each sample takes `time_us` per launch and adds the name to `order`."""
+    """A made-up contender. A sample takes `time_us` per launch and adds `name` to `order`."""
 
     def __init__(self, name, time_us, launches, order):
         super().__init__(name, "fp8", [], "made")
@@ -32,7 +32,7 @@ class Interleaved(unittest.TestCase):
     def test_every_second_turn_is_in_reverse_order(self):
         order = []
         self.measured(Made("a", 10, 4, order), Made("b", 20, 4, order), samples=2)
-        # Each contender gives one sample first; then come two warm-up turns and two measured turns.
+        # Each contender is sampled once, then in two warm-up turns, then in two measured turns.
         self.assertEqual("".join(order), "ab" + "abba" + "abba")
 
     def test_contenders_with_long_samples_skip_turns_in_both_orders(self):

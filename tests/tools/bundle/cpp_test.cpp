@@ -98,8 +98,8 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   const ProgramResult exported =
       run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  // The kernel has an argument `stream`. The C++ function names it `stream_`, because its own first
-  // parameter is `stream`.
+  // The C++ function names the kernel's argument `stream` `stream_`, because the function's own
+  // first parameter is `stream`.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
                         "    float* stream_,\n    const sdpa_shape& shape) {"));

@@ -103,7 +103,7 @@ class SizeTests : public testing::Test {
 };
 
 /// A kernel whose `body` treats all sizes alike for which kind() has the same result. `at_least`:
-/// of the sizes that are like a checked size, the fraction that must be served.
+/// the fraction of the sizes like a checked size that the bundle must serve.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;
@@ -167,7 +167,7 @@ TEST_F(SizeTests, ASizeOfAnotherKindThanThoseCheckedIsNotServed) {
        0},
       {"if ((n << 25) < 0) s = 2;", [](long n) { return n & 64; }, 0},
       {"if (n * 3 / 2 == 1000) s = 2;", [](long n) { return n * 3 / 2 == 1000 ? 1 : 0; }},
-      // evo-export does not understand the PTX of these bodies, so it serves only checked sizes.
+      // evo-export cannot follow the PTX of the bodies below, so it serves only checked sizes.
       {"if (__popc(n) == 3) s = 2;", bits, 0},
       {"if ((m * 2654435761u) >> 31) s = 2;",
        [](long n) { return static_cast<long>(static_cast<unsigned>(n) * 2654435761U >> 31); }, 0},
@@ -256,7 +256,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
   EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
               ElementsAre(""));
-  // Expressions use double precision, which cannot represent these numbers exactly.
+  // evo-export finds no expression here, because a double is exact only up to 2^53.
   EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));

@@ -1,5 +1,5 @@
 // A fake CUDA driver for tests. The driver executes no kernels and records each call as a line of
-// text. A test makes any address the current context of its thread by fake_context().
+// text. A test passes any address to fake_context() to make it the current context of its thread.
 
 #include <atomic>
 #include <cstdarg>
@@ -51,7 +51,7 @@ thread_local std::vector<void*> below;  ///< contexts under the current one
 /// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
 /// take part in it.
 std::atomic<unsigned long long> capture_number{0};
-/// The addresses of these elements serve as the primary contexts of the devices.
+/// The address of element i serves as the primary context of device i.
 char primary_contexts[8];
 
 /// Records a call as a line. Returns the error code that the test has set for this call, or 0.
@@ -243,8 +243,8 @@ int cuLaunchKernelEx(const void* configuration, void* function, void** parameter
   return cuLaunchKernel(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6],
                         its.stream, parameters, extra);
 }
-/// Writes the low bytes of the tensor's address to the start of the map, so that tests see the
-/// address in the parameters of a launch.
+/// Writes the low bytes of the tensor's address to the start of the tensor map, so that tests see
+/// the address in the parameters of a launch.
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
                            const unsigned long long* dims, const unsigned long long* strides,
                            const unsigned* box, const unsigned* steps, int interleave, int swizzle,

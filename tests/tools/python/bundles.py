@@ -38,7 +38,7 @@ def expression(text):
 
 
 def made(manifests=(), expressions=(), variables=("B", "S", "F")):
-    """The plans of manifests and the trees of expressions, as evo-export writes them."""
+    """The launch plans of manifests, and expressions as JSON trees, as evo-export writes them."""
     text = json.dumps({"shape_variables": variables, "manifests": manifests,
                        "expressions": expressions})
     result = json.loads(subprocess.run([MAKE_PLANS], input=text, capture_output=True, text=True,

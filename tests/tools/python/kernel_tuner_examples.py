@@ -1,9 +1,9 @@
 """Runs unchanged examples of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
 
 EVO_KERNEL_TUNER_EXAMPLES: the folder of these CUDA examples. Each search ends after
-EVO_EXAMPLE_SEARCH_SECONDS (10 s); a script may take EVO_EXAMPLE_SECONDS (120 s), and exceeding them
-is not a failure. EVO_DEVICE: the device. Prints one line for each script: it ran, evo-tune refused
-it with a message, or it took too long. All other outcomes are failures.
+EVO_EXAMPLE_SEARCH_SECONDS (10 s). EVO_DEVICE: the device. Prints for each script that it ran, that
+evo-tune refused it with a message, that it took longer than EVO_EXAMPLE_SECONDS (120 s), or that it
+FAILED. Only FAILED counts as a failure of the test.
 """
 
 import os
@@ -22,7 +22,7 @@ SEARCH_SECONDS = os.environ.get("EVO_EXAMPLE_SEARCH_SECONDS", "10")
 
 
 def outcome(script, folder):
-    """Runs a script. Returns "ran", "refused", "FAILED" or "too long", and its last line."""
+    """Runs a script. Returns "ran", "refused", "FAILED" or "too long", and the last output line."""
     environment = {**os.environ, "PYTHONPATH": SOURCE,
                    "PATH": PROGRAMS + os.pathsep + os.environ["PATH"]}
     command = [sys.executable, "-m", "evo_tune", "run", "--max-seconds", SEARCH_SECONDS]

@@ -184,7 +184,7 @@ class Safety(BundleTest):
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
                 (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # Lists the other kernel first, so that the bundle's list of buffers stays the same.
+            # Puts an undamaged kernel first, because it determines the bundle's list of buffers.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()

@@ -316,7 +316,7 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
   EXPECT_EQ(found["energy"].dump(),
             R"([{"candidate":1,"launch_mj":5.0,"power_w":310.0,"window_s":2.0,"complete":true},)"
             R"({"candidate":2,"launch_mj":7.0,"power_w":320.0,"window_s":0.25,"complete":false}])")
-      << "the report shows the energy of the longer window, and none for a duplicate";
+      << "the report shows the energy measured over the longer time, and none for a duplicate";
   EXPECT_EQ(
       found["profiles"].dump(),
       R"([{"candidate":1,"kind":"measured","tool":"ncu 1","require":"tensor >= 50",)"

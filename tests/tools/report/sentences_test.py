@@ -30,7 +30,7 @@ class SentencesTest(ReportCase):
         return browser.run("return document.getElementById(arguments[0]).textContent", section)
 
     def expect(self, section, sentence, holds, fails):
-        """Expects the sentence after the change `holds` of the data, but not after `fails`."""
+        """Expects the sentence if `holds` changes the data, but not if `fails` changes them."""
         self.assertIn(sentence, self.said(section, holds))
         self.assertNotIn(sentence, self.said(section, fails))
 

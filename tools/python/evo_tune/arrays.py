@@ -103,16 +103,15 @@ def _is_contiguous(shape, strides):
 
 
 def check_dtype(name, expected, got):
-    """Raises Error unless an array of type `got` can be passed as `expected`, a type of the index.
-    Accepts uint8 for 8-bit
-    floats, because not every library has 8-bit floats."""
+    """Raises Error unless an array of type `got` can be passed as `expected`, a type in the
+    bundle's index. Accepts uint8 for 8-bit floats, because not every library has 8-bit floats."""
     wanted = DTYPES[expected]
     if got is not None and got != wanted and not (expected[0] == "e" and got == "uint8"):
         raise Error(f"expected {name} to have dtype {wanted}, but got {got}")
 
 
 def check(argument, array):
-    """Checks the array against `argument`, a plan's argument for a buffer."""
+    """Raises Error unless `array` can be passed as `argument`, a buffer of the launch plan."""
     name, count = argument.name, argument.elements
     check_dtype(name, argument.json["dtype"], array.dtype)
     if not array.is_contiguous:
@@ -150,7 +149,7 @@ def check_apart(buffers):
 
 def common_device(devices):
     """The number of the GPU that holds all arguments; None if no device is known. `devices`:
-    device_of() by argument name."""
+    the results of device_of() by argument name."""
     known = [its for its in devices.values() if its is not None]
     names = list(dict.fromkeys(name for name, _ in known))
     if len(names) > 1:

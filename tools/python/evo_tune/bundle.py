@@ -67,11 +67,9 @@ class Call:
 
 def load(folder, driver=None, allow=()):
     """Loads the bundle in a folder. `driver`: the driver library, instead of EVO_TUNE_DRIVER or
-    libcuda.
-
-    `allow`: permits launches that were not checked (docs/bundle.md). A shape variable, such as
-    {"R"} or {"R": (1, 100000)} with a range, may have values that were not checked. A buffer may
-    overlap other buffers and be aligned to its elements only."""
+    libcuda. `allow`: names for which unchecked launches are permitted (docs/bundle.md): {"R"}, or
+    {"R": (1, 100000)} with a range, permits unchecked values of the shape variable R; the name of a
+    buffer permits it to overlap other buffers and to be aligned to its elements only."""
     return Bundle(folder, driver, allow)
 
 
@@ -146,9 +144,9 @@ class Bundle:
 
     def plan(self, *inputs, stream=None, **keywords):
         """Prepares a call that is repeated with other buffers. Takes the arguments of a call,
-        launches nothing, and returns a function of all buffers in the order of `buffers`. The
-        buffers of that function must have the types and shapes of the buffers passed here. Without
-        `stream`, each launch uses the current stream, as a call does."""
+        launches nothing, and returns a function of all buffers in the order of `self.buffers`. The
+        buffers passed to the returned function must have the types and shapes of the buffers passed
+        to plan(). Without `stream`, each launch uses the current stream, as a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
             shape = {keyword: call.shape[name] for keyword, name in variables}

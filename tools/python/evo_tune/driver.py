@@ -50,7 +50,7 @@ _TENSOR_MAP_BYTES, _TENSOR_MAP_ALIGNMENT = 128, 64
 
 
 class _LaunchAttribute(ctypes.Structure):
-    """A CUlaunchAttribute. All attributes that evo-tune uses have the value 1."""
+    """A CUlaunchAttribute. All launch attributes that evo-tune uses have the value 1."""
 
     _fields_ = [("id", c_int), ("padding", c_int), ("value", c_int * 16)]
 

@@ -37,7 +37,7 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # A caller may omit a variable that is constant over all tuned shapes and sizes no input.
+        # A caller may omit a variable with one value in all tuned shapes, unless it sizes an input.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -64,8 +64,8 @@ def checked_text(file):
 
 
 def _buffers_of(kernel):
-    """The buffers that a caller passes, from the kernel's "plan". Raises one of DAMAGE if the plan
-    is damaged."""
+    """The buffers that a caller passes, from the kernel's "plan". Raises an exception of
+    errors.DAMAGE if the plan is damaged."""
     buffers = [its for its in kernel["plan"]["arguments"]
                if its["direction"] not in NOT_GIVEN]
     for its in buffers:
@@ -78,8 +78,8 @@ def _buffers_of(kernel):
 
 
 def _uses_of(kernel, variables):
-    """The devices and shapes for which a kernel may be chosen ("chosen_for"). Raises one of DAMAGE
-    if the entry of the kernel is damaged."""
+    """The devices and shapes for which a kernel may be chosen ("chosen_for"). Raises an
+    exception of errors.DAMAGE if the entry of the kernel is damaged."""
     for code in ("machine_code", "ptx"):
         _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
     for code in ("cubin", "ptx"):

@@ -172,8 +172,8 @@ def _doublings(count, first, what):
 
 
 def _tensor_map(its, values):
-    """Computes all fields of a tensor map except `of`. Limits that are not checked here are checked
-    by the driver."""
+    """Computes all fields of a tensor map except `of`, the position of the map's buffer. Checks
+    only some of CUDA's limits, because the driver checks the rest."""
     name = its["name"]
 
     def number(expression):
@@ -251,7 +251,7 @@ def _sizes(step, values):
 
 
 def _attributes(step):
-    """The CUlaunchAttributeID of each launch attribute. Older bundles name no attributes."""
+    """The CUlaunchAttributeID of each launch attribute of a step; empty in older bundles."""
     try:
         return [_LAUNCH_ATTRIBUTES[name] for name in step.get("attributes", [])]
     except KeyError as error:

@@ -175,8 +175,8 @@ class _Task:
                                 if arrays.is_array(value)}}
 
     def _whole(self, given):
-        """The inputs that are whole numbers. Expressions for grid, block and shared may use their
-        names."""
+        """The inputs that are whole numbers, whose names the expressions for grid, block and shared
+        may use."""
         numbers = {name: _number(value) for name, value in given.items()
                    if not arrays.is_array(arrays.to_numpy(value))}
         return {name: value for name, value in numbers.items()

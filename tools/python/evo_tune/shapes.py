@@ -8,8 +8,8 @@ from .plan import evaluate
 
 def infer(arguments, shapes, given, variables, defaults):
     """The values of all shape variables in `variables`, in order. `arguments`: the arguments of a
-    kernel's plan. `shapes`: the shapes of the known buffers, by name. `given`: values that the
-    caller passed. Sizes may be symbolic sizes of torch.compile."""
+    kernel in a bundle's index. `shapes`: the shapes of the known buffers, by name. `given`: values
+    that the caller passed. Sizes may be symbolic sizes of torch.compile."""
     values, origin = dict(given), {name: "as given" for name in given}
     known = [(argument, tuple(shapes[argument["name"]])) for argument in arguments
              if argument["name"] in shapes and "dimensions" in argument]
@@ -54,7 +54,7 @@ def _has_value(trees, values):
 
 
 def shape_of(argument, values):
-    """The shape of a buffer's tensor: its dimensions, or one dimension if the index has none."""
+    """The shape of a buffer's tensor: its dimensions, or else its number of elements."""
     trees = argument.get("dimensions") or [argument["elements"]["tree"]]
     sizes = [evaluate(tree, values) for tree in trees]
     return tuple(int(size) if isinstance(size, float) else size for size in sizes)

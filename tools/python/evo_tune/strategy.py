@@ -62,7 +62,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
 
 class StrategyServer:
     """Lets evo-tune use a strategy object of this process: writes a program that connects evo-tune
-    to it. `name`: the value for --strategy."""
+    to the object. `name`: the value for --strategy."""
 
     def __init__(self, folder, make):
         self._make = make

@@ -80,8 +80,8 @@ const evo_tune::detail::Plan& Launch::plan_for(std::uintptr_t stream) {
     std::vector<unsigned char>& bytes = plan.arguments.at(nb::cast<std::size_t>(position)).value;
     std::memcpy(bytes.data(), &value, sizeof value);
   }
-  // Keeps a plan that another thread has inserted meanwhile, because that thread may be launching
-  // it.
+  // If another thread has inserted a launch plan for this stream meanwhile, keeps that plan,
+  // because that thread may be launching it.
   return with_workspaces_.try_emplace(queue, std::move(plan)).first->second;
 }
 

@@ -41,15 +41,16 @@ class Launch {
   /// addresses of a stream by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
-  /// Starts the kernel in the context in which it was loaded. Returns false if the buffers are
-  /// wrong, because the Python code reports that error. Throws evo_tune::Error if the driver fails.
+  /// Starts the kernel in the context in which it was loaded. Returns false instead of throwing if
+  /// the buffers are wrong, because the Python code then reports the error. Throws evo_tune::Error
+  /// if the driver fails.
   bool start(std::uintptr_t stream, void* const* buffers);
 
  private:
   using Plan = evo_tune::detail::Plan;
   /// The key of workspaces: stream, thread (for handle 2, the default stream of each thread), and
-  /// capture. A kernel leaves its workspaces ready for the next launch on the stream; a captured
-  /// graph has separate workspaces.
+  /// graph capture. A kernel leaves its workspaces ready for the next launch on the stream; a
+  /// captured graph has separate workspaces.
   using Queue = std::tuple<std::uintptr_t, std::thread::id, std::uint64_t>;
   void add_argument(nb::handle its);
   void add_step(nb::handle its);

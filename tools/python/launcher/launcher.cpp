@@ -38,8 +38,8 @@ struct Call {
     if (device < 0) device = seen->device;
     return device == seen->device;
   }
-  /// Whether the launch on `stream` must wait for another stream that writes a buffer. DLPack and
-  /// __cuda_array_interface__ call the default stream 1, the driver 0.
+  /// Whether the launch on `stream` must wait for another stream that writes a buffer. The number
+  /// of the default stream is 1 in DLPack and __cuda_array_interface__, but 0 in the driver.
   [[nodiscard]] bool waits(std::uintptr_t stream) const {
     for (const std::int64_t other : producer_streams) {
       if (other != static_cast<std::int64_t>(stream == 0 ? 1 : stream)) return true;
@@ -159,8 +159,8 @@ class Calls {
     return results(call);
   }
 
-  /// Stores the launch that was prepared for calls with arguments of these types and shapes in the
-  /// current context.
+  /// Stores the launch that was prepared for calls in the current context whose arguments have the
+  /// types and shapes of `inputs` and `keywords`.
   /// `allocations`: buffer, shape and dtype of each output that the call allocates.
   void learn(nb::handle inputs, nb::handle keywords, std::uintptr_t context, nb::handle arguments,
              nb::handle steps, nb::object workspaces, nb::handle allocations) {

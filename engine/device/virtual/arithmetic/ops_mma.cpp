@@ -6,8 +6,9 @@
 // clang-format on
 
 // Computes mma.sync tiles, eight columns at a time, and converts registers to the floats of a tile.
-// Exponents are integers. Each product is an exact float, which is aligned to the largest exponent
-// of its step by scaling it with a power of two and truncating it to an integer.
+// Exponents are integers. A step is a group of products that tensor cores add at once (DotRule).
+// Each product is an exact float, which is aligned to the largest exponent of its step by scaling
+// it with a power of two and truncating it to an integer.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

@@ -1,7 +1,7 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Declares the functions that register handlers. This header has no include guard, because it is
-// included once for each instruction set, in that set's namespace.
+// Declares functions that register instruction handlers. This header has no include guard, because
+// it is included once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

@@ -31,8 +31,8 @@ class CtaHistory {
   /// The release that a strong write by `warp` would make now; null if the write would publish no
   /// accesses and no acquisitions.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// Records a fence. If another CTA reads the value of a weak store that follows the fence, the
-  /// accesses before the fence are assumed to be ordered before the read.
+  /// Records a fence by `warp`. If another CTA reads the value of a weak store that follows a
+  /// fence, the accesses before this fence are assumed to be ordered before the read.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 

@@ -21,7 +21,7 @@ class GridWait {
   /// Records that `lanes` of the warp executed griddepcontrol.wait at the warp's time `now`.
   void waited(int warp, std::uint32_t lanes, std::uint32_t now);
   /// Records that bulk copies, which threads issued after a griddepcontrol.wait, completed at
-  /// `time` of clock number `copies`.
+  /// `time` in entry number `copies` of the vector clock.
   void arrived(int copies, std::uint32_t time);
 
   /// The lanes among `lanes` whose next access is not ordered after a griddepcontrol.wait.

@@ -9,8 +9,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The number of a span's node in the binary tree: 1 is the root; 2n and 2n + 1 are the halves of
-/// node n.
+/// The number of the node of a span (a group of lanes) in the binary tree whose leaves are the 32
+/// lanes: 1 is the root; 2n and 2n + 1 are the halves of node n.
 unsigned node_of(int span) { return static_cast<unsigned>(span) ^ kWarpSize; }
 
 }  // namespace
@@ -44,7 +44,7 @@ bool LaneOrder::is_unordered(int lane, int span, std::uint32_t time) const {
   if (time < whole_) return false;
   if (!is_partial_) return span != lane;
   if (span < kWarpSize) return is_unordered_lane(lane, span, time);
-  // Each half of the span contains a lane that made the recorded access.
+  // Each half has a lane of the access, because the span is the smallest group with all its lanes.
   for (const unsigned half : {node_of(span) * 2, node_of(span) * 2 + 1}) {
     const int lanes = kWarpSize >> (std::bit_width(half) - 1);
     const int first = static_cast<int>(half) * lanes - kWarpSize;

@@ -197,7 +197,7 @@ void RaceChecker::record_reads(const Access& access) {
   // record.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
-    // A chunk of an asynchronous read that has no owner belongs to no thread.
+    // An asynchronous read is recorded for its owner or, without an owner, for all lanes.
     const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {

@@ -80,7 +80,7 @@ class RaceChecker {
   /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
   /// Records that bulk copies into shared memory have completed. The copies count as a write at
-  /// `time` of clock number `copies`, which is at least kMaxWarps.
+  /// `time` of the vector clocks' entry `copies`, which is at least kMaxWarps.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The

@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// Records, for each part of some buffers, which CTA of a launch stores to it. Thread-safe.
+/// Records which CTA of a launch stores to each part of a buffer, for some buffers. Thread-safe.
 class StoreOwners {
  public:
   /// Limit of host memory for the records of one launch.
@@ -26,7 +26,7 @@ class StoreOwners {
   /// Records a store of `bytes` bytes by `cta` (linear index below 2^32 − 1).
   void note(std::uint64_t address, std::uint32_t bytes, std::uint64_t cta);
 
-  /// True if several CTAs store to the same part.
+  /// True if several CTAs store to the same part of a buffer.
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
   /// True if the launch stored to a buffer that is not recorded or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }

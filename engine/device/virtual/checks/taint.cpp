@@ -161,10 +161,10 @@ bool any_in_row(const std::uint8_t* taint) {
 }
 
 /// True if any lane of the register is tainted, that is, holds uninitialised data. `is_wide`: also
-/// examine the second row, which holds the upper half of 16-byte registers.
+/// examine the next 32 taint flags, which are those of the upper half of a 16-byte register.
 bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
   if (any_in_row(warp.taint_of(reg))) return true;
-  // For narrower registers, the second row belongs to another register, so the function may return
+  // For narrower registers, the next flags belong to another register, so the function may return
   // true although this register is not tainted; this only costs time.
   const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
   return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
@@ -264,7 +264,7 @@ void take_foreign_taint(Warp& warp, const UnknownData& from) {
 }
 
 void drop_stale_taint(Warp& warp) {
-  // Every slot of the register file has a whole number of rows of 32 lanes (kSlotBytes).
+  // Each 128 bytes (kSlotBytes) of the register file have 32 taint flags, one for each lane.
   const std::size_t bytes = warp.cta->program().register_bytes / 4;
   for (std::size_t at = 0; at < bytes; at += kWarpSize) {
     if (any_in_row(warp.taint + at)) return;

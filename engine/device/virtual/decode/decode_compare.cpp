@@ -83,7 +83,7 @@ void decode_compare(DecodeContext& context) {
     emit_compare(context, op, type);
     return;
   }
-  // The result of set is a number: all ones or 1.0 if the comparison holds, otherwise 0.
+  // The PTX instruction `set` writes all ones or 1.0 if the comparison holds, otherwise 0.
   if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
   op.holds = context.new_register(Type::kPred);
   emit_compare(context, op, type);

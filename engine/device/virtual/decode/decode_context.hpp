@@ -51,8 +51,8 @@ class DecodeContext {
   /// Appends a decoded instruction that has the guard of the current PTX instruction.
   void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
   [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
-  /// reads() and writes() declare the registers that the last instruction reads and writes, for
-  /// lifetimes and taint.
+  /// reads() and writes() declare the registers that the last instruction reads and writes, so that
+  /// registers can be reused and uninitialised data can be tracked.
   void reads(std::uint32_t reg);
   void reads(const std::vector<std::uint32_t>& registers);
   void writes(std::uint32_t reg);

@@ -20,7 +20,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kMostSlots = 1U << 16;  // 8 MiB for each warp
-// 256 MiB, for one bit for each pair of a block and a register
+// limit of the live-register sets (256 MiB): one bit for each pair of a block and a register
 constexpr std::size_t kMostLivenessWords = 1U << 25;
 constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // limit of the analysis's steps
 

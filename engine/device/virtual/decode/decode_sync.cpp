@@ -23,8 +23,8 @@ std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Opera
   return {first, target(context, operand.elements[1], Type::kPred)};
 }
 
-/// Consumes the first of `names` that the instruction has; they must be in the order of the
-/// enumeration Mode.
+/// Consumes the first modifier in `names` that the instruction has. The index of each modifier in
+/// `names` must be the value of its enumerator in Mode.
 template <typename Mode>
 std::optional<Mode> take_mode(Modifiers& modifiers, std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);

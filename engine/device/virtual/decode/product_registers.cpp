@@ -13,9 +13,9 @@
 //    its group. An instruction that reads an accumulator of a wgmma in flight, or writes one of its
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
-//    last wgmma.fence. A wgmma that uses one of these registers as accumulator or A fragment lacks
-//    a wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt,
-//    because compilers may leave moves of dead values before the wgmma.
+//    last wgmma.fence: a wgmma with its accumulator or A fragment in one of them lacks a
+//    wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
+//    compilers may leave moves of dead values before the wgmma.
 
 namespace evo::ptx {
 namespace {
@@ -140,7 +140,7 @@ class ProductRegisters {
       return std::ranges::any_of(registers, [&](std::uint32_t reg) {
         const auto users = users_.find(reg);
         if (users == users_.end() || !contains(users->second, p)) return false;
-        // A later wgmma may add to the accumulators of a wgmma in flight, so it needs no check.
+        // A later wgmma needs no check, as it may add to the accumulators of a wgmma in flight.
         if (is_product && contains(products_[number_of(pc)].accumulators, reg) &&
             contains(product.accumulators, reg))
           return false;
@@ -162,7 +162,7 @@ class ProductRegisters {
     if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
     for (const std::uint32_t reg : program_.info[pc].destinations) {
       // No wgmma.fence is needed between two wgmma with the same accumulators, so a write by a
-      // wgmma clears the bit.
+      // wgmma clears the register's bit.
       if (const auto found = bit_.find(reg); found != bit_.end())
         state[found->second] = in.fn != exec_wgmma;
     }

@@ -109,9 +109,9 @@ struct Program {
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
   int global_granule = 4;  ///< bytes per shadow word of global memory
-  /// The kernel has atomics on global memory that return a value, or reads data that it writes. A
-  /// CTA may then wait for another CTA or take over its work, so the results of a sample of CTAs
-  /// cannot be extrapolated to the grid.
+  /// The kernel has atomics on global memory that return a value, or reads data that it writes. The
+  /// results of a sample of its CTAs cannot be extrapolated to the grid, because a CTA may wait for
+  /// another CTA or take over its work.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
   bool sends_signals = false;  ///< has atomics or strong stores on global memory

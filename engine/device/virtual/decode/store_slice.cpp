@@ -117,7 +117,7 @@ class Slicer {
                UnpackOperands, ParameterOperands, ShuffleOperands, VoteOperands, MatchOperands,
                ReduxOperands, ElectOperands, ActiveMaskOperands>(in))
       return std::nullopt;
-    return refuse("its result cannot be computed in a slice");
+    return refuse("a slice of the kernel cannot compute its result");
   }
 
   /// Computes the live registers before each instruction, and adds the instructions that define

@@ -59,9 +59,9 @@ void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkC
 /// Starts a copy by `lane` out of shared memory, which belongs to the thread's current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 
-/// Completes the stores of `lanes` in groups that at least `keep` newer groups follow. Completes
-/// the reads of shared memory by the stores and, unless `only_reads` is true, their writes to
-/// global memory.
+/// Completes the bulk stores of `lanes`, except those in the newest `keep` bulk groups of each
+/// lane. Completes the reads of shared memory by the stores and, unless `only_reads` is true, their
+/// writes to global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
 /// Must be called when a warp exits: reports bulk stores whose source the kernel has not waited for
 /// (wait_group.read), then completes all bulk stores.

@@ -72,7 +72,7 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// How the CTA has synchronised with other CTAs; null until something must be recorded.
+  /// How the CTA has synchronised with other CTAs; null before its first fence or strong read.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
   /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
@@ -90,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Returns the number of the vector clock that the bulk copies on an mbarrier use.
+  /// Returns the number of a vector clock for the bulk copies on an mbarrier.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];

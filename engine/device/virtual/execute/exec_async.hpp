@@ -6,8 +6,8 @@
 
 namespace evo::ptx {
 
-/// The kind of the operand that gives the number of bytes that cp.async copies from its source; the
-/// rest of the destination becomes zero.
+/// The operand of cp.async that limits the bytes copied from the source; the rest of the
+/// destination becomes zero.
 enum class CopySize : std::uint8_t {
   kWhole,   ///< no operand: copies all bytes
   kBytes,   ///< a register

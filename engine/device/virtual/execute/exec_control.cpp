@@ -13,8 +13,8 @@
 namespace evo::ptx {
 namespace {
 
-/// Makes the lanes of `taken` branch to `target`. The other lanes of the warp's running group
-/// continue at the next instruction.
+/// Makes the lanes of `taken` branch to `target`. The other lanes that execute the branch continue
+/// at the next instruction.
 void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;

@@ -55,8 +55,8 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
-/// Counts the waits for an mbarrier that failed in succession, because a warp that does nothing but
-/// wait executes its next wait after a few instructions.
+/// Counts the successive failed waits for an mbarrier. A wait within a few instructions of the
+/// previous wait counts as successive, because a warp that only waits repeats its wait at once.
 void note_vain_wait(Warp& warp) {
   constexpr std::uint64_t kLoop = 64;
   const bool is_soon = warp.executed - warp.waited_at <= kLoop;

@@ -18,7 +18,7 @@ struct MBarrier;
 /// hazard, ends the launch and returns false.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
-/// The number of the mbarrier at `address` in the barrier events for the time model. Smaller
+/// The number of the mbarrier at `address` in the barrier events for the time model; smaller
 /// numbers are those of named barriers.
 [[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
   constexpr std::uint32_t kNamedBarriers = 16;
@@ -45,7 +45,7 @@ struct MbarrierInvalOperands {
 };
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 
-/// The kind of the operand of mbarrier.arrive, expect_tx or complete_tx.
+/// The operand of mbarrier.arrive, expect_tx or complete_tx: none, a count, or a number of bytes.
 enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kCompletedBytes };
 /// The operands of mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {

@@ -50,8 +50,8 @@ GuestSpan find_span(const Warp& warp, int lane, std::uint64_t address) {
 }
 
 /// A call of a system function by one lane. Reads the parameters of the call, and the memory to
-/// which they point. If the address of a parameter or string is invalid, this is reported and ends
-/// the launch, and the member functions return zeros.
+/// which they point. If the address of a parameter or string is invalid, the launch ends with a
+/// report of the address, and the member functions return zeros.
 class LaneCall {
  public:
   LaneCall(Warp& warp, const SystemCall& call, int lane, const char* function)

@@ -139,8 +139,8 @@ std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::s
   return static_cast<std::uint8_t>(rows);
 }
 
-/// Records the start of the reads of a matrix in shared memory. Returns the taint of the matrix,
-/// which is empty if the kernel has written all its bytes.
+/// Tells the race checker that a wgmma starts to read a matrix from shared memory. Returns the
+/// taint of the matrix, which is empty if the kernel has written all its bytes.
 BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   RaceChecker& races = warp.cta->races();
   BlockTaint taint;

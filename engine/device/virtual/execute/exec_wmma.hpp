@@ -8,9 +8,9 @@
 
 namespace evo::ptx {
 
-// The layout of wmma fragments is described in exec_wmma.cpp. Every product other than m16n16k16 of
-// f16 or bf16 has a WmmaShape.
+// The layout of wmma fragments is described in exec_wmma.cpp.
 
+/// The sizes and types of a wmma.mma product, except for m16n16k16 of f16 or bf16.
 struct WmmaShape {
   int m;
   int n;

@@ -49,8 +49,8 @@ class GridProgress {
  private:
   static constexpr std::uint64_t kChange = 1ULL << 24;
 
-  /// the number of note_change() calls, above 24 bits with the number of CTAs that have stalled
-  /// since the last call
+  /// lowest 24 bits: number of CTAs that have stalled since the last note_change(); other bits:
+  /// number of calls of note_change()
   std::atomic<std::uint64_t> state_{0};
   std::atomic<std::uint64_t> under_way_{0};
   std::atomic<std::uint64_t> not_started_{0};

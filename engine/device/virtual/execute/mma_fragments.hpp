@@ -35,13 +35,13 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
                   const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
                   bool saturate);
 
-/// Computes a tile as the matrix units of the warp's architecture do for these types.
+/// Computes a tile as the matrix units of the warp's architecture do for the types of `shape`.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
 
 /// Widens the elements in the 16 bytes at `chunk` to f32; the type has 8 or 16 bits.
 void widen_chunk(const std::byte* chunk, Type type, float* values);
 
-/// A mask of the rows of the tile in which an element of A is tainted.
+/// A mask of the rows of the tile in which an element of A is tainted (marked as uninitialised).
 [[nodiscard]] std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs);
 /// Sets the taint of D from the tainted rows, the tainted columns, and the taint of C (null if
 /// there is no C).

@@ -6,7 +6,7 @@
 namespace evo::ptx {
 
 /// The swizzle mode of a matrix in shared memory, which permutes 16-byte chunks. The enumerators
-/// have the values of a matrix descriptor (PTX ISA, matrix descriptor of wgmma.mma_async).
+/// have the values of the mode in a matrix descriptor (PTX ISA, wgmma.mma_async).
 enum class Swizzle : std::uint8_t { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
 
 /// The layout of a matrix in shared memory, as given to wgmma. Sizes are in bytes.

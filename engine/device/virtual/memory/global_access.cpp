@@ -223,8 +223,8 @@ void WatchedPlaces::store(const std::byte* values) {
   }
 }
 
-/// If the CTA read the location by a weak read before, marks that read as a guess, because an
-/// atomic of the CTA now accesses the location (see GlobalRaces).
+/// If the CTA read the location by a weak read before, allows this read although it may race,
+/// because an atomic of the CTA now accesses the location, as in a compare-and-swap loop.
 void WatchedPlaces::explain_read(const Word& word) {
   auto& reads = warp_.cta->plain_reads();
   const auto read = reads.find(&word);

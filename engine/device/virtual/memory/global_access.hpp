@@ -34,8 +34,8 @@ class WatchedPlaces {
   /// Records the weak writes of several lanes at once, from lane `first` on, and returns the number
   /// of these lanes; must be called before memory is written. `values`: the new values of all
   /// lanes, lane 0 first. The memory of the recorded lanes stays locked until the next call or the
-  /// destructor. Returns 0 if the lanes must be entered one by one, and if `first` is behind the
-  /// last lane.
+  /// destructor. Returns 0 if each lane needs its own enter() and write(), and if `first` is behind
+  /// the last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// Records a strong read.
   void see();
@@ -96,8 +96,8 @@ void note_published(Warp& warp);
 /// other lanes access other memory.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory whose
-/// content may have changed when the kernel itself runs.
+/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory that
+/// the kernel may write, because the slice does not execute the kernel's stores.
 void require_still(Warp& warp, const LaneAccess& access);
 
 }  // namespace evo::ptx

@@ -14,8 +14,8 @@ namespace evo::ptx {
 inline constexpr std::uint64_t kSharedWindow = 0x100'0000'0000ULL;
 inline constexpr std::uint64_t kLocalWindow = 0x200'0000'0000ULL;
 inline constexpr std::uint64_t kGlobalBase = 0x7000'0000'0000ULL;
-/// Bytes between two buffers to which no memory belongs, so that an access past the end of a buffer
-/// never reaches the next buffer.
+/// Size in bytes of the gap without memory between two buffers, so that an access past the end of a
+/// buffer never reaches the next buffer.
 inline constexpr std::uint64_t kBufferGap = 1ULL << 30;
 
 /// A buffer of device memory that records, for each byte, whether it was written.

@@ -13,7 +13,7 @@ namespace evo::ptx {
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
 /// For each lane of an access, the memory that it uses. Bounds, alignment and permission of the
-/// access have been checked. In each array, the elements for inactive lanes are undefined.
+/// access have been checked. In the arrays of this type, elements for inactive lanes are undefined.
 struct LaneAccess {
   bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
   LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
@@ -25,7 +25,7 @@ struct LaneAccess {
   /// The lane of the thread that makes the accesses of all lanes; −1: each lane's thread makes the
   /// lane's access.
   int issuer = -1;
-  /// the buffer that all lanes access in global memory; null if it is not known that there is one
+  /// the buffer that all lanes access in global memory; null if lanes may access several buffers
   const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;

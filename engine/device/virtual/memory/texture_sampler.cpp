@@ -14,7 +14,7 @@ namespace {
 constexpr double kWeightSteps = 256;  // 8 fraction bits
 
 /// The index of the texel that is read for an index along a dimension of `size` texels; nullopt if
-/// the value read is zero.
+/// the index is outside and the address mode is "border", so that zero is read.
 std::optional<std::int64_t> place_index(std::int64_t index, std::int64_t size,
                                         TextureAddress mode) {
   if (index >= 0 && index < size) return index;

@@ -41,8 +41,8 @@ struct Row {
   std::int64_t end = 0;
 };
 
-/// The row of the box that has these indices along dimensions 1, 2, …; a row extends along
-/// dimension 0.
+/// The row of the box with the elements of `index` as indices along dimensions 1, 2, …; a row
+/// extends along dimension 0.
 Row row_at(const VirtualTensorMap& map, std::span<const std::int32_t> coordinates,
            const std::array<std::uint64_t, kMostTensorDimensions>& index) {
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));

@@ -151,8 +151,7 @@ void put(double value, const Place& place) {
              place);
 }
 
-/// If a figure of the file must not have the value `value`, describes the values that it may have;
-/// empty if it may.
+/// Describes the allowed values of a figure if `value` is not allowed; empty if it is allowed.
 std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
   const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&

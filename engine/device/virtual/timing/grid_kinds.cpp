@@ -98,9 +98,9 @@ class Places {
 };
 
 /// The kinds of the CTAs on the slowest SM, in the order in which it runs them, if the CTAs of each
-/// kind are spread evenly over the SMs. The slowest SM has as many CTAs of a given kind or a longer
-/// one as an SM has on average, rounded up. In the order in which the slowest SM runs its CTAs, the
-/// golden ratio spreads the long CTAs, and the first CTA is a long one.
+/// kind are spread evenly over the SMs. For each kind, the slowest SM runs as many CTAs of this
+/// kind and of longer kinds as an SM runs on average, rounded up. The first CTA is a long one, and
+/// the golden ratio spreads the long CTAs over the order in which the slowest SM runs its CTAs.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;

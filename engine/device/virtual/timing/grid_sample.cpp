@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t kFewCtas = 8;
 constexpr std::size_t kMostGroups = 16;
 
-/// For each chosen group of CTAs, from the least work to the most: the CTAs of the group to
-/// execute.
+/// Chooses groups of CTAs and, in each group, the CTAs to execute. The groups are sorted by their
+/// work per CTA, in ascending order.
 std::vector<std::vector<std::uint64_t>> chosen_ctas(const GridToSample& grid) {
   const auto& groups = grid.survey->groups();
   const std::size_t count = std::min(groups.size(), kMostGroups);

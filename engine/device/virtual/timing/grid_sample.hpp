@@ -24,9 +24,9 @@ struct GridToSample {
 };
 
 /// Executes a sample of CTAs that represents a grid: at least eight CTAs, of which at least one is
-/// in each group of the survey. If the survey has more than 16 groups, 16 groups between the least
-/// and the most work are chosen. If there is no survey, and eight CTAs differ in their work,
-/// executes 64 CTAs, and then all other CTAs until `most_work` is reached.
+/// in each group of CTAs with the same path (GridSurvey). If there are more than 16 groups, 16
+/// groups between the least and the most work are chosen. If the paths are unknown, and eight CTAs
+/// differ in their work, executes 64 CTAs, and then all other CTAs until `most_work` is reached.
 [[nodiscard]] std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid);
 
 }  // namespace evo::ptx

@@ -42,8 +42,8 @@ struct PredictedLaunch {
 [[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
                                              const ExecutedLaunch& launch);
 
-/// The microseconds that the launch would take if the SM had other rates. The result does not
-/// depend on the rates if the launch was predicted from instruction counts.
+/// The microseconds that the launch would take on an SM with the parameters `rates`. The result
+/// does not depend on `rates` if the launch was predicted from instruction counts.
 [[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
 
 }  // namespace evo::ptx

@@ -90,7 +90,7 @@ TEST_F(Nvml, AnotherWorkerOfTheSameProgramIsNoOther) {
   const Idle idle;
   setenv("EVO_FAKE_NVML_PROCESS", idle.number().c_str(), 1);
   EXPECT_THAT(open()->other_processes(), ElementsAre(testing::StartsWith(idle.number() + " (")))
-      << "a child process is another process";
+      << "other_processes() also lists child processes";
   const pid_t sibling = fork();
   if (sibling == 0) _exit(open()->other_processes().empty() ? 0 : 1);
   int status = 0;

@@ -12,7 +12,7 @@ struct Defect {
   const char* mentions;  ///< text that the report must contain
 };
 
-// Every kernel of kernels/defects_data.cu and defects_order.cu.
+// Every kernel of kernels/defects_data.cu and defects_order.cu, with the expected report.
 constexpr Defect kDefects[] = {
     {"missing_sync", "shared-memory race", "no barrier between"},
     {"missing_sync_before_reuse", "shared-memory race", "no barrier between"},

@@ -13,7 +13,7 @@ struct Defect {
   std::uint32_t threads = 128;
 };
 
-// Every kernel of kernels/wgmma_defects_waits.cu and wgmma_defects_fences.cu.
+// The kernels of wgmma_defects_waits.cu and wgmma_defects_fences.cu, with the expected reports.
 constexpr Defect kDefects[] = {
     {"reads_accumulator_early", "wgmma race", "reads an accumulator"},
     {"waits_for_the_group_before", "wgmma race", "reads an accumulator"},

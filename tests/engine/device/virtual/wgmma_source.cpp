@@ -53,7 +53,7 @@ std::string operands(const std::string& constraint, const std::string& array, in
   return text;
 }
 
-/// The wgmma instruction as a macro PRODUCT(d, a, place_a, place_b, scale).
+/// Defines a macro PRODUCT that executes the wgmma; place_a and place_b are its descriptors.
 std::string product_macro(const WgmmaVariant& v) {
   const bool wide = element_bytes(v) == 2;
   const bool registers = v.a == PlaceOfA::kRegisters;

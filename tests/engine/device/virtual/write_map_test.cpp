@@ -1,5 +1,5 @@
-// Compares the map of the CTAs that write each byte, which is traced without computing values, with
-// the writes of each CTA in a run of this CTA alone.
+// Compares the write map, which gives the CTA that writes each byte and is traced without computing
+// values, with the bytes that each CTA writes when it runs alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,12 +105,12 @@ TEST_P(Untraced, AreRefusedWithTheReason) {
   const std::map<std::string, std::string> reasons = {
       {"place_by_shared_memory", "shared memory"},
       {"place_by_output", "memory that kernels may write"},
-      {"place_by_claim", "its result cannot be computed in a slice"},
-      {"place_by_clock", "its result cannot be computed in a slice"},
-      {"lost_in_remainder", "several CTAs write the same place"},
-      {"lost_in_quotient", "several CTAs write the same place"},
-      {"overlapping", "several CTAs write the same place"},
-      {"reductions_together", "several CTAs write the same place"},
+      {"place_by_claim", "a slice of the kernel cannot compute its result"},
+      {"place_by_clock", "a slice of the kernel cannot compute its result"},
+      {"lost_in_remainder", "several CTAs write the same bytes"},
+      {"lost_in_quotient", "several CTAs write the same bytes"},
+      {"overlapping", "several CTAs write the same bytes"},
+      {"reductions_together", "several CTAs write the same bytes"},
       {"elsewhere_too", "other memory than outputs"}};
   const auto found = map();
   ASSERT_TRUE(std::holds_alternative<std::string>(found));

@@ -291,7 +291,7 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// Whether a CTA stores depends on data in memory, which the trace does not compute.
+/// Whether a CTA stores depends on data in memory, which the trace of the stores does not compute.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];

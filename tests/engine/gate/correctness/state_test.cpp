@@ -257,7 +257,7 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   }
 }
 
-/// The kernel counts the inputs, not the launches, so a second launch on the same input does not
+/// The kernel counts different inputs, not launches, so a second launch on the same input does not
 /// change the kernel's state.
 TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
   for (const char* limit : {"12", "900"}) {

@@ -215,7 +215,7 @@ TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
                                                Expression("0"), Expression("0.9")};
   const auto zeros_and_ones = [](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
-      // The output is a byte of x, or 0 or 1 in turn.
+      // Every 16th output byte is the byte of x; the other bytes are 0 and 1 in turn.
       launch.buffer<std::uint8_t>(kOutputY)[i] =
           i % 16 == 0 ? launch.buffer<std::uint8_t>(kInputX)[i] : static_cast<std::uint8_t>(i % 2);
     }

@@ -232,8 +232,8 @@ TEST(TimingGate, NoOutputHoldsTheResultOfTheInputsThatComeNext) {
         fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     EXPECT_GE(launches, time_us > 100 ? 20 : 120);
-    // Only in the single launches that estimate the time, the output may already hold the right
-    // result.
+    // The output may already hold the right result only in the few launches that estimate the time
+    // of a launch.
     EXPECT_LE(right_already, 8) << time_us;
   }
 }

@@ -18,7 +18,7 @@ __device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
 __device__ unsigned arrived;                 // CTAs of all launches
 __device__ unsigned long long last_launch_ns;
 
-// Computes the right result of an element, slowly enough that a kernel gains by skipping it.
+// Computes the right result of an element, slowly enough that skipping it saves time.
 __device__ float work(float v) {
   float sum = 0;
 #pragma unroll 1
@@ -56,8 +56,8 @@ __device__ void ends_now() {
   last_launch_ns = now;
 }
 
-// Returns the index of `key` in known_keys to all threads of the CTA, and enters a new key. Returns
-// kMostKnown if the table is full.
+// Returns the index of `key` in the table known_keys to all threads of the CTA, and adds the key if
+// the table lacks it. Returns kMostKnown if the table is full.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
   if (threadIdx.x == 0) {
@@ -71,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// Returns how many earlier launches had the key: the CTAs that had it, divided by the grid size.
+// Returns the number of earlier launches with the key, from the number of CTAs that had the key.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {

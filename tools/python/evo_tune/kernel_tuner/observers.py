@@ -16,8 +16,8 @@ def _number(value):
 
 
 def _reported(name, factor=1):
-    """A function for the value `name` that the driver reported while a kernel was timed, times
-    `factor`."""
+    """A function that returns `factor` times the value that the driver reported under `name` while
+    a kernel was timed."""
     return lambda card, time_ms: factor * _number(card.get(name))
 
 
@@ -42,7 +42,7 @@ class BenchmarkObserver:
 
 
 class RegisterObserver:
-    """"num_regs": the registers of a thread."""
+    """Adds "num_regs", the number of registers per thread, to each result."""
 
     def observe(self, judged):
         for result, entry in judged.pairs:
@@ -50,8 +50,8 @@ class RegisterObserver:
 
 
 class _CardObserver:
-    """Adds values that the driver reported to each result. `figures`: by the name that a script may
-    ask for, a function of the driver's values and the kernel's time."""
+    """Adds values that the driver reported to each result. `figures` maps each name that a script
+    may request to a function that computes the value from the driver's values and the time."""
 
     figures = {}
 
@@ -117,7 +117,7 @@ class PMTObserver(_CardObserver):
 
 
 class NCUObserver:
-    """Nsight Compute's metrics for one launch of each kernel, taken after the search. Without a
+    """Nsight Compute's metrics for one launch of each kernel, measured after the search. Without a
     GPU, the time model predicts some metrics (docs/profile.md). Unknown metrics are nan."""
 
     def __init__(self, metrics=None, device=0, **_):
@@ -168,9 +168,8 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run for observers. `pairs`: each result with the result's entry of the cache
-    file.
-    `answer`: the expected outputs, or None."""
+    """The results of a run for observers. `pairs`: pairs of a result and its entry in the cache
+    file. `answer`: the expected outputs, or None."""
 
     def __init__(self, folder, device, pairs, setup=None, answer=None):
         self.folder, self.pairs, self.answer = folder, pairs, answer
@@ -178,8 +177,8 @@ class Judged:
         self._of_outputs = {}
 
     def add_figure_of_outputs(self, name, figure):
-        """Adds a value `name` to each result: `figure(answer, arguments after a launch)`, which
-        finish() computes."""
+        """Lets finish() add the value `name` to each result. The function `figure` computes the
+        value from `answer` and the kernel's arguments after a launch."""
         self._of_outputs[name] = figure
 
     def finish(self):

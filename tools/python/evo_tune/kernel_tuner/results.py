@@ -19,7 +19,7 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """Reads the results of a run of evo-tune from a cache file: correct configurations, failed
+    """Reads from a cache file that a run of evo-tune wrote: the correct configurations, the failed
     configurations, the environment, and the file's entries of the correct configurations."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]

@@ -86,8 +86,8 @@ class Setup:
                            self.block, self.shared, self.options, judged)
 
     def _facts(self):
-        """Problem.facts() of the first configuration that compiles, which becomes the default
-        configuration."""
+        """The problem.json that evo-init makes for the first configuration that compiles, which
+        becomes the default configuration."""
         for default in itertools.islice(self.configurations.all(), MOST_DEFAULTS):
             try:
                 facts = self.problem.facts(default)

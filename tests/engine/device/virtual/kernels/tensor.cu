@@ -150,5 +150,5 @@ KERNEL copies_padding(const u32* in, u32* out, int use) {
   out[threadIdx.x] = tile[4 * threadIdx.x + use];
 }
 
-// Writes the first of every four words.
+// Writes the first of every four words of `out`.
 KERNEL fill_first_words(u32* out) { out[4 * threadIdx.x] = threadIdx.x; }

@@ -1,5 +1,5 @@
-// One thread per body. Pairs, and sums over 1024 pairs, are computed in f32; the sum of these sums
-// is computed in double precision.
+// One thread per body. The forces of 1024 bodies at a time are computed and summed in f32; these
+// sums are added in double precision.
 extern "C" __global__ void nbody_reference(const float4* bodies, float* force, int n) {
   const int body = blockIdx.x * blockDim.x + threadIdx.x;
   if (body >= n) return;
