@@ -143,7 +143,9 @@ std::string listed(const std::set<double>& values) {
 class Conditions {
  public:
   Conditions(std::string variable, const std::set<double>& seen)
-      : name_(std::move(variable)), seen_(seen), checked_("it was checked as " + listed(seen)) {}
+      : name_(std::move(variable)),
+        seen_(seen),
+        checked_(fmt::format("the kernel was checked with {} = {}", name_, listed(seen))) {}
 
   void add_range() {
     const double least = *seen_.begin();
@@ -208,7 +210,7 @@ class Conditions {
       std::set<Whole> remainders;
       for (const Whole size : sizes_) remainders.insert(size % static_cast<Whole>(divisor));
       add_remainders(static_cast<Whole>(divisor), remainders,
-                     fmt::format("the kernel's code divides by {}: {}", divisor, checked_));
+                     fmt::format("the code divides by {}: {}", divisor, checked_));
     }
   }
 

@@ -38,8 +38,8 @@ class CheckTimes {
   [[nodiscard]] bool knows(const Place& place) const;
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
-  /// the median ratio or the median difference of the known kernels, whichever gives the longer
-  /// time, because a part of a check launch's extra time is the same for all kernels.
+  /// the median of Known::ratios or of Known::differences_us, whichever gives the longer time,
+  /// because a part of a check launch's extra time is the same for all kernels.
   /// Timing::complete is false in the result. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 

@@ -118,7 +118,7 @@ TEST(CheckedConditions, ADivisionInTheCodeAsksForRemaindersThatWereChecked) {
   const Json conditions = checked_conditions(kernel(shapes, by_seven));
   EXPECT_EQ(conditions.at(3)["expression"], "R % 7 in [2, 4]");
   EXPECT_THAT(conditions.at(3)["why"].get<std::string>(),
-              HasSubstr("the kernel's code divides by 7: it was checked as 100, 501, 1003"));
+              HasSubstr("the code divides by 7: the kernel was checked with R = 100, 501, 1003"));
   EXPECT_EQ(conditions.at(3)["variables"], Json({"R"}));
 }
 

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 TEST_F(Loader, ServesWhatWasCheckedOrWhatIsAllowedByName) {
   for (Json& its : index_["kernels"]) {
     its["valid"].push_back({{"expression", "64 <= S <= 4096 && S % 1 == 0"},
-                            {"why", "it was checked as 64, 4096"},
+                            {"why", "the kernel was checked with S = 64, 4096"},
                             {"variables", {"S"}}});
     const Json uses = its["plan"]["chosen_for"];
     its["plan"] = Json(kernel_plan(its, {"S", "F"}));
@@ -31,8 +31,8 @@ TEST_F(Loader, ServesWhatWasCheckedOrWhatIsAllowedByName) {
   EXPECT_THAT(choice(strict, 96), HasSubstr("small: tuned for the nearest"));
   EXPECT_THAT(error_of([&] { (void)choice(strict, 32); }),
               HasSubstr("not small: S = 32 was not checked: '64 <= S <= 4096 && S % 1 == 0' does "
-                        "not hold: it was checked as 64, 4096; allow_unchecked(\"S\") lets it be "
-                        "launched all the same"));
+                        "not hold: the kernel was checked with S = 64, 4096; "
+                        "allow_unchecked(\"S\") lets it be launched all the same"));
   evo_tune::Bundle bundle(folder_.path(), EVO_FAKE_DRIVER);
   EXPECT_THAT(error_of([&] { bundle.allow_unchecked("T"); }),
               HasSubstr("'T' is neither a shape variable nor a buffer"));

@@ -39,15 +39,17 @@ class Safety(BundleTest):
     def test_serves_what_was_checked_or_what_is_allowed_by_name(self):
         for its in self.index["kernels"]:
             its["valid"].append({"expression": "64 <= S <= 4096 && S % 1 == 0",
-                                 "why": "it was checked as 64, 4096", "variables": ["S"]})
+                                 "why": "the kernel was checked with S = 64, 4096",
+                                 "variables": ["S"]})
             its["plan"] = {**made([its])[0][0], "chosen_for": its["plan"]["chosen_for"]}
 
         def chosen(size, **more):
             return self.load(**more).choose(B=2, S=size, F=0).why
         self.assertIn("nearest shape", chosen(96))
         self.assert_error("not small: S = 32 was not checked: '64 <= S <= 4096 && S % 1 == 0' does "
-                          'not hold: it was checked as 64, 4096; allow={"S"} of load() lets it be '
-                          "launched all the same", lambda: chosen(32))
+                          "not hold: the kernel was checked with S = 64, 4096; "
+                          'allow={"S"} of load() lets it be launched all the same',
+                          lambda: chosen(32))
         for allow in ({"S"}, "S", ["F", "S"], {"S": (32, 40)}):
             self.assertIn("nearest shape", chosen(32, allow=allow))
         for allow in ({"F"}, {"x"}, {"S": (33, 40)}, ()):

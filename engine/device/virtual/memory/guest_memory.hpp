@@ -8,7 +8,7 @@
 // kernel may have data races, by mistake or because it polls a flag. To avoid undefined behaviour
 // on the host, all accesses are relaxed atomics of at most 8 bytes, which take no longer than
 // ordinary accesses. As on a GPU, an access of 16 or 32 bytes is not atomic as a whole. A fence of
-// the kernel orders accesses (see exec_fence()).
+// the kernel executes a fence of the host, which orders these accesses (see exec_fence()).
 
 namespace evo::ptx {
 
