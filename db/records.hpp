@@ -260,7 +260,7 @@ struct WinnerStep {
   double ratio = 1;                       ///< time after the step / time before the step
   double ratio_low = 1;
   double ratio_high = 1;
-  int pairs = 0;          ///< number of timed pairs; 0: the ratio is that of the values of p50_us
+  int pairs = 0;          ///< number of timed pairs; 0: `ratio` divides the values of p50_us
   std::string note = {};  ///< why these macros change together; empty for one macro
 };
 

@@ -51,7 +51,7 @@ struct KnobInsight {
 struct InteractionInsight {
   std::array<std::size_t, 2> parameter = {};
   std::array<std::size_t, 2> value = {};
-  PairEffect beyond;  ///< the difference; PairEffect::pairs counts squares of four candidates
+  PairEffect beyond;  ///< joint effect minus the sum; `pairs` counts squares of four candidates
 };
 
 /// The findings of a run about its macros, for users. Effects and interactions come from measured

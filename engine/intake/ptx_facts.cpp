@@ -134,8 +134,8 @@ class Reader {
       if (instruction.operands.empty()) continue;
       const bool is_store = instruction.opcode == Opcode::kSt;
       if (is_store || instruction.opcode == Opcode::kCall) {
-        // Marks the parameters whose values an st without .global stores or a call passes: a load
-        // without .global may return them (see sources_of()).
+        // Marks the parameters whose values are passed to a function or stored by an st without
+        // .global: a load without .global may return them (see sources_of()).
         for (std::size_t i = is_store ? 1 : 0; i < instruction.operands.size(); ++i) {
           if (!has_modifier(instruction, "global")) {
             grow(escaped_, origins(function, instruction.operands[i]));

@@ -198,7 +198,7 @@ class Builder {
                     "not by the winner of the newest run, candidate {} of run {} ({:.2f} µs): {}",
                     target.device.name, target.shapes.at(shape), serving.candidate, time.run.id,
                     time.timing.p50_us, winner.candidate, winner.run, winner.p50_us,
-                    is_fastest ? "it was faster in its own run"
+                    is_fastest ? "the former was faster in its own run"
                                : "fewer kernels serve all shapes within --loss-percent"));
   }
 

@@ -169,7 +169,7 @@ void read_figure(const JsonReader& all, const Figure& figure, const JsonReader& 
   if (const std::string allowed = allowed_instead(figure, value, model); !allowed.empty())
     reader.fail("value", allowed);
   if (reader.string("unit") != figure.unit)
-    reader.fail("unit", fmt::format("it is {}", figure.unit));
+    reader.fail("unit", fmt::format("allowed: {}", figure.unit));
   const std::string source = reader.line("source");
   if (!sources.has(source)) reader.fail("source", "not one of \"sources\"");
   (void)sources.line(source);

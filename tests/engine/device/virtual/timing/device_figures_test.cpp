@@ -98,7 +98,7 @@ TEST(DeviceFigures, WhatIsWrongIsNamedWithWhatIsAllowed) {
   EXPECT_NE(error_of(more).find("l3_read"), std::string::npos) << error_of(more);
   OrderedJson unit = json;
   unit["figures"]["clock"]["unit"] = "GHz";
-  EXPECT_NE(error_of(unit).find("it is MHz"), std::string::npos) << error_of(unit);
+  EXPECT_NE(error_of(unit).find("allowed: MHz"), std::string::npos) << error_of(unit);
   OrderedJson unused = json;
   unused["sources"]["rumours"] = "a blog";
   EXPECT_NE(error_of(unused).find("rumours"), std::string::npos) << error_of(unused);
