@@ -1,5 +1,5 @@
-"""Translates grid and block into expressions of macros. If only Python can compute a size, the
-space file gets a table with a column for it."""
+"""Translates grid and block into expressions of macros. A size that only Python can compute becomes
+a macro; the space file's table of allowed configurations holds its values."""
 
 import math
 
