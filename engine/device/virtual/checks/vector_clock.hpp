@@ -7,8 +7,9 @@
 namespace evo::ptx {
 
 inline constexpr int kMaxWarps = 32;
-/// Number of clocks for bulk copies into shared memory. The copies on one mbarrier share a clock.
-/// The clocks are assigned to mbarriers in turn, so every eighth mbarrier has the same clock.
+/// Number of entries of a vector clock for bulk copies into shared memory. The copies on one
+/// mbarrier share an entry. The entries are assigned to mbarriers in turn, so every eighth mbarrier
+/// has the same entry.
 inline constexpr int kCopyClocks = 8;
 inline constexpr std::size_t kClocks = kMaxWarps + kCopyClocks;
 

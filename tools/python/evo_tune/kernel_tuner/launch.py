@@ -95,8 +95,8 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """Returns one expression for each dimension. For a size without an expression, adds a
-        column to the table of configurations."""
+        """Returns one expression for each dimension. A size without an expression becomes a
+        macro, whose values the space file's table of allowed configurations holds."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None
