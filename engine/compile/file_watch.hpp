@@ -32,7 +32,7 @@ class FileWatch {
 
   /// The recorded files, sorted by path.
   [[nodiscard]] std::vector<Dependency> dependencies() const;
-  /// Existing files that could not be opened because of this FileWatch, without repetition.
+  /// The paths of the existing files that this FileWatch refused to open, each path once.
   [[nodiscard]] std::vector<std::string> refused() const;
   /// Whether the process has called an intercepted function; false after a compilation means that
   /// this program does not intercept the C library's functions.

@@ -19,9 +19,9 @@ struct ValueInsight {
   std::size_t runs = 0;  ///< candidates with this value that passed all gates
   /// number of rejected candidates with this value, by the gate that they failed
   std::array<std::size_t, kGates> failures = {};
-  /// The effect on the time of this value in place of the winner's value, from pairs of candidates
-  /// near the winner. Nullopt for the winner's own value, and for a value that was not tried near
-  /// the winner.
+  /// How the time changes if this value replaces the winner's value, from pairs of candidates near
+  /// the winner. Nullopt for the winner's own value, and for a value that was not tried near the
+  /// winner.
   std::optional<PairEffect> effect = {};
   /// Whether the space allows a copy of the winner in which only this value differs.
   bool is_allowed_in_winner = false;

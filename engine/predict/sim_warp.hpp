@@ -25,8 +25,8 @@ struct SimWarp {
     ready = at;
     ready_by = reason;
   }
-  /// Makes instructions that wait for scoreboard `board` wait until the time `at`. If `board` is
-  /// kScoreboards or more, no instruction waits.
+  /// Makes instructions that wait for scoreboard `board` wait until the time `at`. A `board` of
+  /// kScoreboards or more means "no scoreboard": the call has no effect.
   void hold(unsigned board, double at, Wait reason) {
     if (board >= kScoreboards || at <= scoreboard[board]) return;
     scoreboard[board] = at;

@@ -156,7 +156,7 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fra
   }
 }
 
-/// Like multiply_e4m3() without `last`, with eight more columns of b, which are added to `last`.
+/// Like the function above, with eight more columns of b, whose product is added to `last`.
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], float (&last)[4],
                                               const Fragment& a, u32 b) {
@@ -184,7 +184,7 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Frag
   }
 }
 
-/// Like multiply_f16() without `last`, with 72 columns of b, of which eight are added to `last`.
+/// Like the function above, with eight more columns of b, whose product is added to `last`.
 template <u32 kLayout>
 __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4],
                                              const Fragment& a, u32 b) {

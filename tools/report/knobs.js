@@ -25,7 +25,7 @@ report.importanceNote = ({insight}) => {
   return report.note(`Overall importance: the share of the variance of ln time that a macro explains in an additive model, which explains ${number(100 * insight.explained)} % among all candidates that ran. ${near}`);
 };
 
-report.effectsNote = ({insight}) => report.note(`An effect compares candidates that differ in one macro only, one with the winner's value, at most ${insight.near_macros} macros and twice the time away from the winner. A box is coloured if the winner itself is one of them and the difference is above ${report.format.number(insight.same_percent)} %; other pairs, hollow, prove nothing about the winner.`);
+report.effectsNote = ({insight}) => report.note(`An effect compares two candidates that differ in one macro only; one of them has the winner's value, differs from the winner in at most ${insight.near_macros} macros and takes at most twice its time. A box is coloured if the winner itself is one of the two and the difference is above ${report.format.number(insight.same_percent)} %; other pairs, hollow, prove nothing about the winner.`);
 
 report.importance = run => {
   const {format} = report;

@@ -101,7 +101,7 @@ std::string spark_line(const std::vector<double>& values, std::size_t width) {
   const std::size_t count = std::min(width, values.size());
   std::string line;
   for (std::size_t i = 0; i < count; ++i) {
-    // Each character stands for several values, of which it shows the last one.
+    // If there are more values than characters, each character shows the last of several values.
     const double value = values[(i + 1) * values.size() / count - 1];
     const double share = high > low ? (value - low) / (high - low) : 0;
     line += kHeights[static_cast<std::size_t>(std::lround(share * (kHeights.size() - 1)))];

@@ -36,7 +36,7 @@ using ExecutePart =
 
 /// Executes a sample of CTAs that represents the grid, and predicts the time of the launch.
 /// Executes all CTAs if a later step reads their results, or if CTAs claim work from memory or wait
-/// for each other, because a few CTAs executed alone would then do the work of all.
+/// for each other: a sample would do the work of all CTAs, or wait for ever.
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);

@@ -8,7 +8,7 @@ namespace evo::ptx {
 namespace {
 
 // The bits of a recorded access: 28 for the time, 20 for the instruction, 6 for the lanes (see
-// joined_span), 6 for the index of the clock (a warp, or a clock of bulk copies), 4 flags.
+// joined_span), 6 for the entry of the vector clock (of a warp or of bulk copies), 4 flags.
 constexpr std::uint64_t kClockMask = (1ULL << 28) - 1;
 constexpr int kPcShift = 28;
 constexpr std::uint64_t kPcMask = (1ULL << 20) - 1;
@@ -21,7 +21,7 @@ constexpr std::uint64_t kAsync = 1ULL << 61;
 constexpr std::uint64_t kTaint = 1ULL << 62;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
-/// The bits of a record that hold the clock's index, the time and the flags.
+/// The bits of a record that hold the entry of the vector clock, the time and the flags.
 constexpr std::uint64_t kEpoch = ~((kPcMask << kPcShift) | (kLaneMask << kLaneShift));
 
 std::uint32_t clock_of(std::uint64_t record) {

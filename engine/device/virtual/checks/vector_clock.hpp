@@ -7,15 +7,16 @@
 namespace evo::ptx {
 
 inline constexpr int kMaxWarps = 32;
-/// Number of clocks for bulk copies into shared memory. The copies on one mbarrier share a clock.
-/// The clocks are assigned to mbarriers in turn, so every eighth mbarrier has the same clock.
+/// Number of entries of a vector clock for bulk copies into shared memory. The copies on one
+/// mbarrier share an entry. The entries are assigned to mbarriers in turn, so every eighth mbarrier
+/// has the same entry.
 inline constexpr int kCopyClocks = 8;
 inline constexpr std::size_t kClocks = kMaxWarps + kCopyClocks;
 
-/// A vector clock with an entry for each warp of a CTA and for each clock of bulk copies. The
-/// vector has three parts: one for all previous accesses; one for the accesses that a proxy fence
-/// has made visible to the asynchronous proxy (wgmma and bulk copies, which read shared memory);
-/// and one for the accesses that a fence of GPU scope has published to other CTAs.
+/// Three vector clocks, each with kMaxWarps entries for the warps of a CTA and kCopyClocks entries
+/// for its bulk copies. The first is for all previous accesses; the second for the accesses that a
+/// proxy fence has made visible to the asynchronous proxy (wgmma and bulk copies, which read shared
+/// memory); the third for the accesses that a fence of GPU scope has published to other CTAs.
 using VectorClock = std::array<std::uint32_t, 3 * kClocks>;
 inline constexpr std::size_t kProxied = kClocks;
 inline constexpr std::size_t kPublished = 2 * kClocks;

@@ -45,7 +45,7 @@ struct MBarrier {
   std::int64_t transactions = 0;
   std::uint64_t phase = 0;            ///< number of completed phases
   std::vector<BulkLoad> copies = {};  ///< in flight
-  int copy_clock = -1;                ///< clock of its copies; −1: no copy yet
+  int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
 };
@@ -90,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Returns the number of a vector clock for the bulk copies on an mbarrier.
+  /// Returns the index of an entry of VectorClock for the bulk copies on an mbarrier.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];

@@ -121,7 +121,8 @@ class Configurations:
                 for name, macro in self.macros.items()}
 
     def space(self, default, name, rows=None):
-        """The space file's parameters, constraints and table."""
+        """The space file's parameters, constraints and, if `rows` is given, its table of allowed
+        configurations."""
         first = self.row(default)
         table = [self.row(one) for one in rows] if rows is not None else None
         macros = list(self.macros.values()) + list(self.columns)

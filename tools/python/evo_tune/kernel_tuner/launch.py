@@ -1,5 +1,5 @@
-"""Translates grid and block into expressions of macros. If only Python can compute a size, the
-space file gets a table with a column for it."""
+"""Translates grid and block into expressions of macros. A size that only Python can compute becomes
+a macro; the space file's table of allowed configurations holds its values."""
 
 import math
 
@@ -95,8 +95,8 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """Returns one expression for each dimension. For a size without an expression, adds a
-        column to the table of configurations."""
+        """Returns one expression for each dimension. A size without an expression becomes a
+        macro, whose values the space file's table of allowed configurations holds."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None
