@@ -6,7 +6,7 @@ namespace evo {
 
 class Connection;
 
-/// The numbers of runs of the other database that merge() copied or skipped.
+/// How many runs of the other database merge() copied or skipped.
 struct MergeCount {
   int added = 0;
   int replaced = 0;  ///< runs that `into` had already, but less complete

@@ -23,9 +23,8 @@ struct KernelShape {
   double length = 0.5;  ///< length scale of an ordered parameter, as a share of its range
 };
 
-/// The assumed form of the function along an ordered parameter. With jumps, its covariance is the
-/// Matérn covariance with ν = 1/2, exp(−d); with slopes, the one with ν = 3/2, (1 +
-/// √3·d)·exp(−√3·d).
+/// How the modelled function may change along an ordered parameter. kJumps: suddenly, with Matérn
+/// covariance ν = 1/2, exp(−d); kSlopes: gradually, with ν = 3/2, (1 + √3·d)·exp(−√3·d).
 enum class Smoothness { kJumps, kSlopes };
 
 /// A covariance function of two candidates: the product of a factor for each parameter. For the

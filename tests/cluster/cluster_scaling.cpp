@@ -151,8 +151,9 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "cluster-scaling: simulates how many candidates a second many GPUs and compilers evaluate");
-  app.add_option("--gpus", arguments.gpus, "numbers of GPUs")->capture_default_str();
-  app.add_option("--compilers", arguments.compilers, "numbers of compilers")->capture_default_str();
+  app.add_option("--gpus", arguments.gpus, "how many GPUs, in turn")->capture_default_str();
+  app.add_option("--compilers", arguments.compilers, "how many compilers, in turn")
+      ->capture_default_str();
   app.add_option("--compile-ms", arguments.compile_ms, "mean duration of a compilation")
       ->capture_default_str();
   app.add_option("--check-ms", arguments.check_ms, "duration of a check on a GPU")

@@ -1,8 +1,9 @@
 """FP8 attention of other libraries, for compare_pytorch.py to time beside evo-tune's.
 
-Each class names its rows in the results, and the Python module and package that it needs. A class
-makes one call for each input set of a shape. A call starts from the e4m3 bytes and returns the
-output, shaped (B, H, LQ, D); the output times the descale factor is the attention.
+Each class stands for a library. It names its rows in the results, and the Python module and package
+that it needs. Its attention_of() returns a function, the call, and a descale factor for each set of
+inputs of a shape. A call starts from the e4m3 bytes and returns the output, shaped (B, H, LQ, D);
+the output times the descale factor is the attention.
 """
 
 import importlib

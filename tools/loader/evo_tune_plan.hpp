@@ -29,9 +29,9 @@ struct Device {
   int shared_bytes = 0;  ///< largest size that a CTA can opt into
 };
 
-/// The unchecked uses that the caller permits, by the name of a shape variable or buffer. For a
-/// shape variable, the range limits the values that are allowed unchecked. A buffer may overlap
-/// other buffers and have an unchecked alignment; its range is ignored.
+/// The unchecked uses that the caller permits, by the name of a shape variable or buffer. A shape
+/// variable may have unchecked values in the range given here. A buffer named here may overlap
+/// other buffers and have an unchecked alignment; the range given for it is ignored.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {

@@ -46,7 +46,7 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
                {"passed", record.passed}});
 }
 
-/// The numbers of the virtual GPU's verdicts on elite kernels, for the line at the end of the run.
+/// Counts the virtual GPU's verdicts on elite kernels, for the line at the end of the run.
 struct Interpreted {
   std::size_t passed = 0;
   std::size_t rejected = 0;

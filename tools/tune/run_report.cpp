@@ -121,7 +121,7 @@ std::string TuneReport::position(const RunProgress& progress) const {
   return fmt::format("generation {}/{}", progress.generation, progress.generations);
 }
 
-/// The parts of the live view's line with numbers of candidates, the most important part first.
+/// The parts of the live view's line that counts candidates, the most important part first.
 std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   std::vector<std::string> parts;
   if (progress.evaluated == 0) return parts;

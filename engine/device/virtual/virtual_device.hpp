@@ -23,8 +23,8 @@ struct VirtualOptions {
   std::uint64_t issue_budget = 20'000'000'000;
 };
 
-/// The numbers of CTAs and instructions in a launch, summed over all its steps, and the seconds on
-/// the host.
+/// How many CTAs and instructions a launch had, summed over all its steps, and the seconds on the
+/// host.
 struct VirtualStatistics {
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
@@ -37,7 +37,7 @@ class VirtualDevice : public Device {
  public:
   /// Sets the seed that determines the order in which warps run.
   virtual void set_seed(std::uint64_t seed) = 0;
-  /// The numbers of CTAs and instructions in the last launch.
+  /// How many CTAs and instructions the last launch had.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
   /// The predicted times of the last prediction, for each step of the launch.
   [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;

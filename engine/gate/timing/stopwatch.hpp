@@ -90,7 +90,7 @@ class Stopwatch {
     return !setup_.options.cold && setup_.options.checked_us >= kVeryLongLaunchUs;
   }
 
-  /// The numbers of warm-ups, samples and pairs for this kernel.
+  /// How many warm-ups, samples and pairs this kernel gets.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
   /// Approximate microseconds of one launch.
   [[nodiscard]] double launch_us() const { return launch_us_; }

@@ -4,7 +4,7 @@
 
 namespace evo {
 
-/// The numbers of warm-ups, samples and pairs for timing a kernel, depending on the time of one
+/// How many warm-ups, samples and pairs the timing of a kernel takes, depending on the time of one
 /// launch. Short launches are timed as often as requested. Long launches are timed less often, so
 /// that the time per candidate grows with the square root of the launch time. With the default
 /// numbers:

@@ -15,8 +15,8 @@ struct NoiseOptions {
   std::uint64_t seed = 1;
 };
 
-/// The numbers of changed frames that were sent. Each frame had a separate connection, because the
-/// gateway stops reading after an invalid frame.
+/// How many changed frames of each kind were sent. Each frame had a separate connection, because
+/// the gateway stops reading after an invalid frame.
 struct NoiseCount {
   std::size_t without_key = 0;  ///< bytes in place of a handshake
   std::size_t greetings = 0;    ///< first frames, changed or cut, from a caller with the key

@@ -5,7 +5,7 @@ from report_case import CANDIDATES, ReportCase
 
 class FiltersTest(ReportCase):
     def shown(self):
-        """The numbers of candidates in the status line, the scatter plot and the line plot."""
+        """How many candidates the status line, scatter plot and parallel coordinates show."""
         scatter = self.option("candidates", 0)
         lines = self.option("candidates", 1)[0]["data"]
         status = self.text("#candidates .status")

@@ -61,8 +61,8 @@ class RaceChecker {
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
-    /// The lane of the thread that makes the accesses of all lanes in `mask`; −1: each lane's
-    /// thread makes the lane's access.
+    /// The lane whose thread makes all accesses in `mask` (a bulk copy by one thread); −1: each
+    /// lane makes its own access.
     int owner = -1;
   };
   struct Result {

@@ -147,7 +147,7 @@ class DecodeContext {
                                                           const Operand& operand, std::size_t count,
                                                           bool write, Type type = Type::kB32);
 
-/// The numbers of registers in operands 0 to 3 (D, A, B and C) of a matrix product D = A B + C.
+/// How many registers operands 0 to 3 (D, A, B and C) of a matrix product D = A B + C have.
 struct ProductSizes {
   int a = 0;
   int b = 0;

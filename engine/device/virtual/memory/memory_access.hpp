@@ -22,8 +22,8 @@ struct LaneAccess {
   std::uint32_t local = 0;
   /// lanes in global or local memory that may read uninitialised data
   std::uint32_t tracked = 0;
-  /// The lane of the thread that makes the accesses of all lanes; −1: each lane's thread makes the
-  /// lane's access.
+  /// The lane whose thread makes all accesses (a bulk copy by one thread); −1: each lane makes its
+  /// own access.
   int issuer = -1;
   /// the buffer that all lanes access in global memory; null if lanes may access several buffers
   const GlobalBuffer* buffer = nullptr;
