@@ -31,9 +31,8 @@ class HomeDevice {
   /// Times two kernels alternately (A B B A …). Needs a device that measures times.
   Task<PairResult> compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                 std::size_t shape = 0);
-  /// Compares like compare_pair(). If a launch fails, each kernel is checked and timed alone, the
-  /// suspected kernel first, before it is rejected. If both kernels pass alone, they are compared
-  /// once more.
+  /// Compares like compare_pair(). If the comparison fails, checks and times each kernel alone, the
+  /// suspected kernel first. If both pass, compares them once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
   /// Makes the full check of a kernel that passed a screening. The result of a full check is kept,

@@ -23,11 +23,11 @@ struct SizeTest {
   }
 };
 
-/// The size tests in the kernels that a manifest launches. Values that a loop computes step by step
-/// are not detected. A size that passes through shared or local memory, or into a function that is
-/// not inlined, counts as a size test without an expression. If the PTX cannot be read, every
-/// variable counts as a size test without an expression. `manifest`: the manifest of a kernel.
-/// `variables`: the shape variables of the kernel's problem.
+/// The size tests in the kernels that a manifest launches. Tests of values that a loop computes
+/// step by step are not found. A size that passes through shared or local memory, or into a
+/// function that is not inlined, counts as a size test without an expression. If the PTX cannot be
+/// read, every variable counts as a size test without an expression. `manifest`: the manifest of a
+/// kernel. `variables`: the shape variables of the kernel's problem.
 [[nodiscard]] std::set<SizeTest> size_tests(const std::string& ptx,
                                             const nlohmann::ordered_json& manifest,
                                             const std::set<std::string>& variables);

@@ -20,8 +20,8 @@ namespace {
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// The fraction of the time for explaining that the path from the default configuration gets, which
-/// is measured first.
+/// The path from the default configuration is measured first. If another path follows, the first
+/// path gets this fraction of the time.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {

@@ -152,9 +152,8 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2 has bit 0, which is set if no wgmma.fence has been executed yet, and a
-  /// bit for each register that some wgmma uses, which is set if the register was written since the
-  /// last wgmma.fence.
+  /// In a state of analysis 2, bit 0 is set if no wgmma.fence has been executed yet. The bit of a
+  /// register that some wgmma uses is set if the register was written since the last wgmma.fence.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {
