@@ -38,7 +38,7 @@ std::string seconds_text(std::chrono::steady_clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<seconds>(duration).count()) + " s";
 }
 
-/// The name of the file in /proc/locks, such as "fe:01:1234": device numbers in hexadecimal, inode.
+/// The name of `file` in /proc/locks, such as "fe:01:1234": device numbers in hexadecimal, inode.
 std::string lock_name(const std::string& file) {
   struct stat status = {};
   if (stat(file.c_str(), &status) != 0) return {};

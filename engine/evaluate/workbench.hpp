@@ -90,7 +90,7 @@ class Workbench {
   /// Waits for the home device, which makes the comparisons that decide the elite, and runs `work`
   /// on it. If the home device is lost, runs `work` once more on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
-  /// Waits for device `number`. The caller owns the device during the lifetime of the HomeDevice.
+  /// Waits for device `number`, which nobody else can use during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);
   /// Waits for the home device (see at_home()), for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }

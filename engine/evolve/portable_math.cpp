@@ -14,7 +14,7 @@ constexpr double kOverflow = 700;
 double portable_exp(double x) {
   if (x < kUnderflow) return 0;
   if (x > kOverflow) x = kOverflow;
-  // e^x = 2^n e^r with |r| <= ln 2 / 2. The Taylor series up to r^13 / 13! has an error of 1e-17.
+  // e^x = 2^n e^r with |r| <= ln 2 / 2. The Taylor series to r^13 / 13! has an error below 1e-17.
   const double n = std::floor(x / kLn2 + 0.5);
   const double r = x - n * kLn2;
   double sum = 1;

@@ -184,8 +184,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if every size appears in the value of a scalar or in an extent. If only the grid
-/// depends on a size, other values may give wrong results, because the source may have a constant.
+/// True if every size appears in the value of a scalar or in an extent. If only the grid depends on
+/// a size, other sizes may give wrong results, because the source may have the size as a constant.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {

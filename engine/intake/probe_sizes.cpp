@@ -35,9 +35,9 @@ Numbers below(SizeKind kind, std::int64_t value) {
   return found;
 }
 
-/// The level of a shape variable: 0, 1 or 2 if its value in the timed shape is less than 4, less
-/// than 64, or at least 64 times the smallest value above 64. A variable of a higher level usually
-/// gets a larger size to probe, because a kernel may require that one size divides another.
+/// The level of a shape variable, by the ratio of its value to the smallest value above 64 in the
+/// timed shape: 0 below 4, 1 below 64, otherwise 2. A variable of a higher level usually gets a
+/// larger size to probe, because a kernel may require that one size divides another.
 std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   std::int64_t smallest = value;
   for (const auto& [unused, text] : variables) {

@@ -40,8 +40,8 @@ struct Trial {
 void try_variants(Compiler& compiler, const CompileRequest& request,
                   const std::vector<MacroTexts>& variants, Trial& trial);
 
-/// Compiles the kernel `entry`, which `option` names. Throws InputError listing the kernels if
-/// neither `declared` nor the compiler knows the name.
+/// Compiles the kernel `entry` by `look`. Throws InputError listing the kernels if neither
+/// `declared` nor the compiler knows `entry`. `option`: the option that gave `entry`, for the text.
 [[nodiscard]] Trial try_named(const std::function<Trial(const std::string&)>& look,
                               const std::string& option, const std::string& entry,
                               const Declarations& declared);

@@ -6,8 +6,8 @@
 namespace evo::ptx {
 namespace {
 
-/// True for a word without '.' and '%', which may be a symbol of the module, for an environment
-/// register, and for "griddepcontrol.wait".
+/// True for the words that Outline notes as names: words without '.' and '%', which may be symbols
+/// of the module; environment registers; and "griddepcontrol.wait".
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;

@@ -58,7 +58,7 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
         climb.take(co_await compare(home, generation, climb.challenger(), *incumbent));
       }
       // The full check follows the comparisons, because most challengers lose a comparison, and for
-      // long launches the full check takes longer.
+      // long launches a full check takes longer than a comparison.
       if (climb.may_enter() && co_await passes_full_check(home, generation, climb.challenger())) {
         climb.enter();
       }

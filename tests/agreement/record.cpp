@@ -81,7 +81,7 @@ std::size_t plane_position(std::size_t i, std::size_t size) {
 }
 
 /// Replaces `output` by its folded difference from `base`; with `restore`, replaces the folded
-/// difference `output` by the original output. If `base` is null, returns `output`.
+/// difference `output` by the original output. If `base` is null, returns `output` unchanged.
 Bytes apply_base(Bytes output, const Bytes* base, bool restore) {
   if (base == nullptr) return output;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {

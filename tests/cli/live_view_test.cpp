@@ -317,8 +317,8 @@ void interrupt_and_resume(int after_ms, int keys) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-/// Makes ten runs and interrupts each at another instant. The runs are not parallel, because on a
-/// busy machine evo-tune may take two quick keys for two interruptions.
+/// Makes ten runs and interrupts each at another instant. The runs are not parallel, because a busy
+/// machine may delay the second of two keys so much that evo-tune counts two interruptions.
 void interrupt_at_ten_instants(int keys) {
   for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, keys);
 }

@@ -142,7 +142,7 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
 }
 
 /// Writes a space of the planted kernels in which the macro BUG has only the given values. The
-/// space has 34 configurations for each defect: 17 pairs that compile to the same kernel.
+/// space has 34 configurations for each defect: 17 pairs, each of which gives one kernel.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");

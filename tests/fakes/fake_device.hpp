@@ -35,8 +35,8 @@ struct FakeDeviceOptions {
   DeviceInfo info;
   /// Returns the host function that acts as the kernel of a program. FakeDevice::load() calls it.
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
-  /// The made-up time of one launch in µs, measured or predicted. `sample`: the number of the
-  /// execution of a graph; -1 for a single launch, 0 for a prediction.
+  /// The made-up time of one launch in µs, measured or predicted. `sample`: how often the launch's
+  /// graph was executed before; -1 for a launch without a graph, 0 for a prediction.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
@@ -83,7 +83,7 @@ class FakeDevice final : public Device,
 
   void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
 
-  /// Sets how many bytes allocate() can give in total, without guard zones.
+  /// Sets how many bytes allocate() can give in total, not counting guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:

@@ -1,9 +1,9 @@
 """FP8 attention of other libraries, for compare_pytorch.py to time beside evo-tune's.
 
-Each class stands for a library. It names its rows in the results, and the Python module and package
-that it needs. Its attention_of() returns a function, the call, and a descale factor for each set of
-inputs of a shape. A call starts from the e4m3 bytes and returns the output, shaped (B, H, LQ, D);
-the output times the descale factor is the attention.
+Each class provides one library's attention, its name in the results, and the names of the Python
+module and package that the class needs. For each set of inputs of a shape, attention_of() returns a
+function and a descale factor. The function starts from the e4m3 bytes and returns the output,
+shaped (B, H, LQ, D); the output times the descale factor is the attention.
 """
 
 import importlib
@@ -34,7 +34,7 @@ class CudnnFp8:
         self.library = f"cuDNN {cudnn.backend_version_string()} ({version_of(self.module)})"
 
     def attention_of(self, sets):
-        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
+        """(function, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
@@ -122,7 +122,7 @@ class FlashAttention3Fp8:
         self.library = version_of(self.module)
 
     def attention_of(self, sets):
-        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
+        """(function, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["CAUSAL"] and sizes["LQ"] != sizes["LKV"]:
             raise Unsupported("aligns the causal mask to the last key")

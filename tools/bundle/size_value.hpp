@@ -29,7 +29,7 @@ struct SizeValue {
 // intermediate products that must fit in 31 bits.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
-/// A value without an expression that depends on the variables of `a` and `b`.
+/// A value that has no expression, but depends on the variables of `a` and `b`.
 [[nodiscard]] SizeValue unwritten(const SizeValue& a, const SizeValue& b);
 
 [[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);
@@ -38,7 +38,7 @@ struct SizeValue {
 /// The quotient of `a` and `b`, which must not be negative, rounded down.
 [[nodiscard]] SizeValue quotient(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
-/// a * 2^places / divisor, rounded down: compilers replace divisions by such multiplications.
+/// a * 2^places / divisor, rounded down: compilers compute it as a multiplication by a reciprocal.
 [[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
 /// a & mask, where only the lowest `width` bits of the mask count.
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);

@@ -62,7 +62,7 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-/// Stores the utilisation of the SM's units, if the time model predicts it.
+/// Stores how much the winner uses each unit of an SM, if times are predicted.
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;

@@ -143,7 +143,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // mean time of a launch in µs, in the first and in the last full graph; 0 without such a graph
+    // mean µs of a launch in the first and last run of a graph of kMostTogether launches; 0 if none
     double first_us = 0;
     double last_us = 0;
   };

@@ -32,9 +32,9 @@ class KeptContents {
   virtual void keep(KeptId to, BufferId from) = 0;
   /// Writes the data of the copy `from` to the start of the buffer `to`.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// Like put_back(), but by a kernel that lets the next launch start at once (programmatic
-  /// dependent launch) and writes with a delay. If the next kernel does not wait for the end of
-  /// this kernel (griddepcontrol.wait), it reads the previous content of the buffer.
+  /// Like put_back(), but if the copy is in device memory, a kernel writes the data after a delay,
+  /// and lets the next launch start at once (programmatic dependent launch). If the launch does not
+  /// wait (griddepcontrol.wait), it reads the previous content of the buffer.
   virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
   /// Returns the bytes of the copy `kept`. Waits for the device.
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) {

@@ -181,8 +181,8 @@ void Trials::settle() {
   const CheckCase* last = pending_.back().data;
   judge_known();
   if (fault) {
-    // Blames the first launch whose checks did not finish, because the checks of all earlier
-    // launches have finished.
+    // Blames the fault on the first launch whose checks did not finish, because all earlier
+    // launches ended without a fault.
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {

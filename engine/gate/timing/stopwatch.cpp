@@ -186,7 +186,7 @@ double Stopwatch::sample() {
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
-/// Runs the next graph for a verification. The time of a long launch counts as a sample.
+/// Runs the next graph so that verify() can check its results. A long launch counts as a sample.
 void Stopwatch::run_to_verify() {
   const double us = run_next() / static_cast<double>(launches_per_graph_);
   if (!fault_ && is_long()) other_us_.push_back(us);

@@ -21,7 +21,7 @@ namespace evo {
 /// From 1 ms on, launch times vary so little that ten samples may reach the requested precision.
 class TimeBudget {
  public:
-  /// The requested numbers, which short launches get unchanged.
+  /// The requested numbers of warm-ups, samples and pairs, which short launches get unchanged.
   struct Wanted {
     int warmups = 20;  ///< number of launches
     std::size_t least_samples = 100;
@@ -38,8 +38,8 @@ class TimeBudget {
   /// The least number of samples: at least 3, at most as many as requested.
   [[nodiscard]] std::size_t least_samples() const { return least_samples_; }
   [[nodiscard]] std::size_t most_samples() const { return most_samples_; }
-  /// The number of interleaved pairs of samples, which is even and at least 10. The extremes of ten
-  /// pairs enclose the median in 99.7 % of all cases.
+  /// The number of pairs of an A/B comparison, which is even and at least 10: the smallest and the
+  /// largest of ten ratios enclose the true median with a probability of 99.8 %.
   [[nodiscard]] std::size_t pairs() const { return pairs_; }
 
  private:

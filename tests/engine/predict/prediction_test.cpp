@@ -79,8 +79,8 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
-/// The matrix operations of an instruction. tensor_flops() counts operations on bytes as half, so
-/// this function doubles them.
+/// The number of matrix operations of an instruction: the result of tensor_flops(), doubled for
+/// 8-bit types, for which tensor_flops() returns the number of multiply-adds.
 double all_flops(const MachineInstruction& instruction) {
   constexpr unsigned kQmma = 0x07a;
   constexpr unsigned kQgmma = 0x1f3;
@@ -103,8 +103,8 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// The matrix operations on the simulated paths of a CTA's warps: the mean over `phases` CTAs with
-/// different phases, because the paths through loops and branches depend on a CTA's phase.
+/// The number of matrix operations on the simulated paths of a CTA's warps: the mean over `phases`
+/// values of WarpCursor's parameter `phase`, on which the paths through loops and branches depend.
 double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
@@ -156,7 +156,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
   }
 }
 
-/// With KIND=5, a kernel with two CTAs per SM only copies 4 KiB in each iteration.
+/// With KIND=5, each CTA copies 4 KiB in each iteration; an SM runs two CTAs.
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;

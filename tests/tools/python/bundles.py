@@ -1,5 +1,5 @@
 """Fixtures for tests with a bundle of three made-up kernels and a fake CUDA driver that records its
-calls. The arguments of the test programs are DRIVER MAKE_PLANS ROOT INSTALLED."""
+calls. Arguments of a test: paths of fake driver, make_plans, source folder, installed evo-tune."""
 
 import ctypes
 import hashlib

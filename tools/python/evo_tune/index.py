@@ -37,7 +37,7 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # A caller may omit a variable with one value in all tuned shapes, unless it sizes an input.
+        # A variable with one value in all tuned shapes may be omitted, if no input's size needs it.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -47,7 +47,7 @@ class Index:
 
 def _names(tree):
     """The variables in the tree of an expression, except those that occur only in conditions of the
-    operator ?."""
+    operator "?"."""
     if isinstance(tree, str):
         return {tree}
     operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []

@@ -96,7 +96,7 @@ void RaceChecker::check_writes(const Access& access, Result& result) const {
   const auto is_good = [&](std::uint64_t record) {
     const std::uint64_t epoch = record & kEpoch;
     if (epoch == good) return true;
-    // A granule that was never written may be written, but not read.
+    // An unwritten granule is good for a write, but not for a read, which gets uninitialised data.
     const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
     const int other = warp_of(record);
     if (!plain || clock_of(record) > limit(access.warp, other, kCheck == Check::kAsyncRead))
@@ -203,8 +203,8 @@ void RaceChecker::record_reads(const Access& access) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      // If the recorded read is ordered before the current read, it is also ordered before all
-      // accesses that are ordered after the current read.
+      // The current read replaces a recorded read that is ordered before it, because every access
+      // that is ordered after the current read is also ordered after the recorded read.
       const bool is_first =
           old == 0 || clock_of(old) < order.whole() ||
           (lane_of(old) != lane && !order.is_unordered(lane, lane_of(old), clock_of(old)));

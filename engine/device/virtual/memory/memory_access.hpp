@@ -20,7 +20,7 @@ struct LaneAccess {
   std::uint32_t shared = 0;                       ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
-  /// lanes in global or local memory that may read uninitialised data
+  /// lanes that access global or local memory and may read uninitialised data
   std::uint32_t tracked = 0;
   /// The lane whose thread makes all accesses (a bulk copy by one thread); −1: each lane makes its
   /// own access.

@@ -1,6 +1,6 @@
 // count-verdicts: judges kernels of kernels/ many times on the virtual GPU, with different seeds
-// and numbers of threads. Each kernel has a right version and a version with a race. A report about
-// the right version is a false alarm; a wrong version without a report is a miss.
+// and numbers of host threads. Each kernel has a right version and a version with a race. A report
+// about the right version is a false alarm; a wrong version without a report is a miss.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
@@ -119,7 +119,7 @@ Tally judge(const Work& work, std::uint64_t seed, std::string& report) {
   return tally;
 }
 
-/// The judgements with one seed and one number of threads: each kernel in the right and in the
+/// The judgements with one seed and one number of host threads: each kernel in the right and in the
 /// wrong version.
 std::vector<Work> round_of(TwinSet set, const PtxPair& ptx, int threads) {
   std::vector<Work> works;

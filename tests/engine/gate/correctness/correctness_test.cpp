@@ -156,8 +156,8 @@ TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
     const int at = index;
     const auto result = fixture.check(
         fixture.load("outside", right_and([at](const Launch&, float* y, int) { y[at] = 1.0F; })));
-    // The small shape runs first, because an index beyond its end may be inside the buffers of the
-    // large shape.
+    // The fault is found on the small shape, which runs first; on the timed shape, the indices 33
+    // and 40 are inside y.
     EXPECT_THAT(reason_of(result),
                 AllOf(HasSubstr("shape small"), HasSubstr("wrote outside buffer 'y' (132 bytes)"),
                       HasSubstr(text)));

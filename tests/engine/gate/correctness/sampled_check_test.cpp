@@ -153,7 +153,7 @@ TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
 }
 
 TEST_F(Sampled, AScreeningCountsThreadsThatComputeLittle) {
-  // The problem declares one operation per thread; the screening counts 16 operations per thread.
+  // The problem declares one operation per thread; the screening counts flops_of_thread instead.
   const CorrectnessOptions options = {.flops_of_screening = 16 * 4096, .flops_of_thread = 16};
   const CorrectnessResult screening = check_by(options, Effort::kScreening, kernel());
   EXPECT_EQ(reason_of(screening), "passed");
@@ -291,7 +291,7 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// Whether a CTA stores depends on data in memory, which the trace of the stores does not compute.
+/// CTAs store if the workspace is 0. Stores cannot be traced if they depend on such written memory.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];
