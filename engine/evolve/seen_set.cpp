@@ -3,8 +3,8 @@
 namespace evo {
 namespace {
 
-/// Number of random draws of a candidate; after them, the candidates are searched in order. If 10 %
-/// of the candidates are unseen, all draws miss them with probability 10^-4.
+/// Number of random draws to find an unseen candidate; afterwards, the candidates are searched in
+/// order. If 10 % of the candidates are unseen, all draws miss them with probability 10^-4.
 constexpr int kDraws = 88;
 
 }  // namespace

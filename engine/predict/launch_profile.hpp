@@ -9,8 +9,8 @@
 
 namespace evo {
 
-/// The operations of a CTA's warps at one line of the PTX (line 1 follows `.version`). The numbers
-/// of operations are means over the executed CTAs.
+/// The operations of a CTA's warps at one line of the PTX (line 1 follows the line of
+/// `.version`). The numbers of operations are means over the executed CTAs.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
   std::vector<double> taken;        ///< for a branch: how often each warp took it as a whole

@@ -53,7 +53,7 @@ class SlurmTest(Cluster):
 
     def test_within_an_allocation(self):
         """Runs evo-tune inside salloc, so that the workers become steps of the allocation, and
-        kills one of them."""
+        kills a device worker."""
         allocation = ["salloc", "-k", "-N2", "--exclusive", "--gpus-per-node=2"]
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL),
                          ["--workers", "slurm", *self.lent], within=allocation)

@@ -93,8 +93,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
   for (int i = 0; i < kKills; ++i) {
     const std::int64_t before = written();
     const pid_t writer = start([&] { tune(file, 1'000'000, 8); });
-    // Kills half of the processes while they start, and half after they have written something, for
-    // which the test waits because a machine may be slow.
+    // Kills the process while it starts or, if `i` is odd, after it has written something. The test
+    // waits up to 10 s for the process to write, because a machine may be slow.
     for (int wait = 0; i % 2 == 1 && wait < 1000 && written() == before; ++wait)
       std::this_thread::sleep_for(milliseconds(10));
     std::this_thread::sleep_for(milliseconds(15 + 7 * i));

@@ -27,7 +27,7 @@ class GridCover {
     return owners_.at(position);
   }
 
-  /// Whether some CTA writes each element of every output.
+  /// Whether every element of every output has a CTA that writes it.
   [[nodiscard]] bool is_whole() const;
 
   /// For each element of the argument at `position`: whether one of `ctas` (sorted) writes it.

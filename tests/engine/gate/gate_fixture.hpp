@@ -16,7 +16,7 @@ namespace evo {
 /// A progress callback that ignores all reports.
 inline const Progress kSilent = [](const std::string&) {};
 
-/// A problem y = 2 x + 1 with two checked shapes, a fake device and cases, for tests of the gates.
+/// A problem y = 2 x + 1 with two checked shapes, a fake device and inputs, for tests of the gates.
 /// A kernel is a host function, selected by its name.
 class GateFixture {
  public:

@@ -21,7 +21,7 @@ def damaged(text, rng):
 
 
 def places(value):
-    """All pairs of a container and a key or index, in a value of nested lists and dictionaries."""
+    """Each place in nested lists and dictionaries: its list or dictionary, and the index or key."""
     if isinstance(value, (dict, list)):
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, key

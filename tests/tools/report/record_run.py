@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Keeps the artifacts of the winner and of generation 0, which has the default configuration.
+# Keeps the winner's artifacts, replaces those of generation 0 by the shortest, deletes all others.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL

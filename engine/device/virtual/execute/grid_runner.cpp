@@ -20,8 +20,8 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
-/// If a CTA pauses, its host thread starts a new CTA unless the thread has started this number of
-/// CTAs already.
+/// If a CTA pauses, its host thread starts a new CTA unless the thread already runs this number of
+/// other CTAs.
 constexpr std::size_t kMostAside = 8;
 /// Number of successive CTAs of the grid that start in random order. The kWindow CTAs are all
 /// resident at once, so that a CTA may wait for a CTA that precedes it in the grid.

@@ -74,7 +74,7 @@ void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t byte
 [[nodiscard]] std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
                                        std::uint32_t bytes);
 
-/// Reports conflicts that the race checker found as hazards.
+/// Reports conflicts as hazards, once for each kind of hazard and pair of instructions.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
 /// The functions acquire_from() and release_to() record that a strong access or a fence orders the
