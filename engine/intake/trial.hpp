@@ -41,7 +41,7 @@ void try_variants(Compiler& compiler, const CompileRequest& request,
                   const std::vector<MacroTexts>& variants, Trial& trial);
 
 /// Compiles the kernel `entry` by `look`. Throws InputError listing the kernels if neither
-/// `declared` nor the compiler knows `entry`. `option`: the option that gave `entry`, for the text.
+/// `declared` nor the compiler knows it. `option`: the option that gave `entry`, for the error.
 [[nodiscard]] Trial try_named(const std::function<Trial(const std::string&)>& look,
                               const std::string& option, const std::string& entry,
                               const Declarations& declared);

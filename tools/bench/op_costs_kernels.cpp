@@ -127,7 +127,7 @@ std::vector<Operation> streamed_operations() {
       {"shuffle", words, each(shuffle), any_word},
       {"shared load of 4 bytes", words + ready, each(load), any_word},
       {"mma m16n8k16 f16", sums, each(matrix), any_sum},
-      // Pairs of operations: if their units differ, a pair costs less than both operations alone.
+      // Pairs of operations: if their units differ, a pair costs less than the sum of both costs.
       {"ex2, f32 to f16x2", reals, each(exponential + pack_halves), any_real},
       {"ex2, e4m3x2 to f16x2", reals + words, each(exponential + unpack),
        any_real + "+" + any_word},

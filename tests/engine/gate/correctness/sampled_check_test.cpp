@@ -291,7 +291,7 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// CTAs store if the workspace is 0. Stores cannot be traced if they depend on such written memory.
+/// CTAs store only if the workspace, which kernels may write, is 0; so the stores cannot be traced.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];
