@@ -61,7 +61,7 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql` or takes it from a cache. No other Query may use this statement.
+  /// Prepares the statement `sql` or takes it from a cache. Only one Query at a time may use it.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kNsInMicrosecond = 1000;
-/// If at most this fraction of the sectors comes from DRAM, a load has the latency of L2.
+/// If DRAM supplies at most this fraction of a launch's sectors, loads have the latency of L2.
 constexpr double kMostlyWarm = 0.2;
 /// maximum distance in instructions between two stores that L1 merges
 constexpr std::ptrdiff_t kMergeDistance = 4;

@@ -49,8 +49,8 @@ std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size
   return i;
 }
 
-/// The sum of squared errors above which no tolerance accepts the relative L2 error. The margin
-/// covers rounding.
+/// The sum of squared errors above which `tolerance` certainly rejects the relative L2 error. The
+/// margin covers rounding.
 double most_square(const std::vector<double>& values, const Tolerance& tolerance) {
   constexpr double kMargin = 1 + 1e-6;
   double square = 0;

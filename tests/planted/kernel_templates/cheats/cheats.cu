@@ -71,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// Returns the number of earlier launches with the key, from the number of CTAs that had the key.
+// Returns how many earlier launches had key `number`: the number of their CTAs / CTAs per launch.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {
