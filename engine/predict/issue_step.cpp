@@ -157,8 +157,8 @@ class Steps {
     }
   }
 
-  /// Handles bulk copies. Sets the costs of bulk copies, which do not occupy the memory unit of the
-  /// SM, because a separate engine moves the data.
+  /// Sets the costs of bulk copies, which do not occupy the memory unit of the SM, because a
+  /// separate engine moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;
     step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);
