@@ -28,7 +28,7 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" is only in memory.
+  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" has no file.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -40,7 +40,7 @@ class RayTest(Cluster):
         self.workers = ["--workers", f"ray:127.0.0.1:{self.port}", *self.lent]
         self.started = []
         self.addCleanup(self.stop)
-        # --temp-dir is a short path, because the paths of its Unix sockets have a limit of 107 bytes.
+        # --temp-dir is a short path, because the paths of Unix sockets have a limit of 107 bytes.
         self.start_node("--head", f"--port={self.port}", f"--temp-dir={self.folder}/r", "--node-ip-address=127.0.0.1",
                         f"--dashboard-port={self.jobs_port}", f"--include-dashboard={self.wants_jobs()}")
         self.wait_for_nodes(1)

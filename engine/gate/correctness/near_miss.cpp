@@ -28,8 +28,8 @@ constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The index of the other element in the pair of neighbours that contains element `i`, or `i` if
-/// the last element is in no pair.
+/// The index of the other element in the pair (0, 1), (2, 3), … that contains element `i`; `i` for
+/// the last of an odd number of elements.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
 /// The index of the expected element that stands at index `i` in the wrong output.
