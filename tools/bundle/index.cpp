@@ -203,7 +203,7 @@ class Builder {
   }
 
   /// Writes for which shapes each kernel is chosen. "rank" orders the targets for a device that is
-  /// not in the bundle: first those with measured times, among them the newest architecture.
+  /// not in the bundle: measured before predicted times, then newer architectures first.
   void put_choices(const OrderedJson& targets) {
     std::vector<std::pair<std::pair<bool, int>, const OrderedJson*>> ranked;
     for (const OrderedJson& target : targets) {
