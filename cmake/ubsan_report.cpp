@@ -11,7 +11,7 @@ extern "C" {
 void __ubsan_get_current_report_data(const char** kind, const char** message, const char** file,
                                      unsigned* line, unsigned* column, char** address);
 
-// The runtime calls this before it prints a report.
+// The runtime calls this function for each report.
 void __ubsan_on_report() {
   const char* kind = nullptr;
   const char* message = nullptr;

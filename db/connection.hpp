@@ -28,7 +28,7 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" is only in memory.
+  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" has no file.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -61,7 +61,7 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql` or takes it from a cache. No other Query may use this statement.
+  /// Prepares the statement `sql` or takes it from a cache. Only one Query at a time may use it.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);

@@ -216,7 +216,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // Rejections are the same on all shapes and printed once; only the policy's cost differs.
+    // Rejections are the same on all shapes, so they are printed once, unless their cost is timed.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);
@@ -293,7 +293,7 @@ ExitCode tune(const TuneOptions& options) {
 }
 
 /// The number of compilers from which the default of --window is computed at the start of a run.
-/// If compilers run on other hosts, a fixed number of them is assumed, because they connect later.
+/// If other hosts may compile, assumes at least kElsewhere compilers, because hosts connect later.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();

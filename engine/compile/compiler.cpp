@@ -20,7 +20,7 @@ std::string CompileRequest::key(const std::string& compiler_version) const {
   hash.add(std::to_string(source.headers.size()));
   for (const auto& [name, text] : source.headers) hash.add(name).add(text);
   for (const std::string& option : options) hash.add(option);
-  // The hash cannot confuse " entry …" with an option, because no option begins with a space.
+  // A space marks further entries, because no option begins with a space.
   for (std::size_t i = 1; i < entries.size(); ++i) hash.add(" entry " + entries[i]);
   return hash.hex();
 }

@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // The parameter list may begin before an #else that is followed by an annotation.
+        // If both branches of an #if open the parameter list, the second's annotation is inside.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

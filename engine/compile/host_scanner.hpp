@@ -34,7 +34,7 @@ struct HostCode {
   /// positions before constexpr functions, where `__host__ __device__` is to be inserted
   std::vector<std::size_t> annotate = {};
   /// Ranges of declarations, from the first to the last word, and of all brackets except those of
-  /// namespaces. A header included in a declaration contains only a part of the declaration.
+  /// namespaces. A header included in such a range holds only a part of the range.
   std::vector<TextSpan> inside = {};
 };
 

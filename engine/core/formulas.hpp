@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Names with the expressions that replace them: the "let" entries of problems and spaces, and
-/// numbers of a shape or a device.
+/// Names with the expressions that replace them: the "let" entries of problems and spaces, sizes
+/// of a shape, and limits of a device.
 using Formulas = std::map<std::string, std::string, std::less<>>;
 
 /// Replaces every name of a formula in `expression` by the formula, recursively. The formula is put

@@ -116,8 +116,8 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   const std::optional<int> registers = symbol_attribute(sections, kRegcount, entry);
   const std::optional<int> shared = static_shared(cubin, sections, name);
   if (text == nullptr || !registers || !shared) return std::nullopt;
-  // In ELF files of ABI version 8 (sm_90 and later), the upper byte of sh_info is zero and does not
-  // hold the register count.
+  // In ELF files of ABI version 8, the upper byte of sh_info is zero and does not hold the register
+  // count.
   const auto in_header = static_cast<int>(text->info >> kRegistersShift);
   if (in_header != 0 && in_header != *registers) return std::nullopt;
   return CubinFacts{*registers, *shared, symbol_attribute(sections, kFrameSize, entry).value_or(0),

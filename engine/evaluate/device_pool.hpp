@@ -32,7 +32,7 @@ class DeviceLease {
   }
   DeviceLease& operator=(DeviceLease&&) = delete;
 
-  /// Returns the device. DeviceTimes counts the device's time as time in `phase` from now on.
+  /// Returns the device. From now on, DeviceTimes adds the device's time to `phase`.
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
   /// For error handlers: marks the device as unusable. Rethrows the current error if no usable

@@ -43,7 +43,7 @@ namespace evo {
                                                      Evaluation& evaluation);
 
 /// Converts a candidate's kernel to the form in which device workers receive kernels. `shapes`: the
-/// numbers of the timed shapes.
+/// indices of the timed shapes.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task, const Candidate& candidate,
                                                 const CompilationRecord& compilation,
                                                 const std::string& kernel_key,

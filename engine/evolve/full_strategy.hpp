@@ -28,7 +28,7 @@ struct FullSettings {
 };
 
 /// The strategy EvoEngineer-Full (Guo et al., arXiv 2510.03760), with a statistical model in place
-/// of the language model. I1 to I3 are the paper's names of the information that proposals use:
+/// of the language model. I1 to I3 are the paper's names of a proposal's inputs. Steps:
 ///
 ///   1. Spread the first generation over the space: each candidate is the one of several random
 ///      candidates that is most distant from the seen candidates.

@@ -102,9 +102,9 @@ class Fit {
     return true;
   }
 
-  /// True if the samples have different counts and at least one count is 8 or more. An expression
-  /// for smaller counts, such as 1, 1 and 2, would prove nothing, because they equal quotients of
-  /// almost any sizes.
+  /// True if the samples have different counts and at least one count is 8 or more. Counts
+  /// such as 1, 1 and 2 equal quotients of almost any sizes by coincidence, so an expression that
+  /// fits them proves nothing.
   [[nodiscard]] bool has_large_counts() const {
     Counts sorted = counts_;
     std::ranges::sort(sorted);

@@ -18,7 +18,7 @@ enum class SizeKind {
 };
 inline constexpr std::array kSizeKinds = {SizeKind::kRagged, SizeKind::kRound, SizeKind::kPower};
 
-/// A text for users: "that are prime numbers".
+/// A clause for messages, to follow the word "sizes": "that are prime numbers".
 [[nodiscard]] std::string to_text(SizeKind kind);
 
 inline constexpr std::size_t kProbes = 4;

@@ -35,8 +35,8 @@ struct PtxFacts {
   /// The reason why CTAs may depend on each other, empty if none is known; memory that a kernel
   /// both reads and writes is reported by `parameters` instead.
   std::string dependence;
-  /// An atomic addition of floating-point numbers, whose order may differ between runs; empty: the
-  /// kernel has no such instruction.
+  /// The spelling of an atomic instruction that adds floating-point numbers, so that the order of
+  /// additions may differ between runs; empty if the kernel has none.
   std::string unordered_sum;
 };
 

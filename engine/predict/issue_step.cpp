@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kNsInMicrosecond = 1000;
-/// If at most this fraction of the sectors comes from DRAM, a load has the latency of L2.
+/// If DRAM supplies at most this fraction of a launch's sectors, loads have the latency of L2.
 constexpr double kMostlyWarm = 0.2;
 /// maximum distance in instructions between two stores that L1 merges
 constexpr std::ptrdiff_t kMergeDistance = 4;
@@ -157,8 +157,8 @@ class Steps {
     }
   }
 
-  /// Handles bulk copies. Sets the costs of bulk copies, which do not occupy the memory unit of the
-  /// SM, because a separate engine moves the data.
+  /// Sets the costs of bulk copies, which do not occupy the memory unit of the SM, because a
+  /// separate engine moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;
     step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);

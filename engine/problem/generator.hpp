@@ -52,7 +52,7 @@ struct Extremes {
 /// Options of generate() that are independent of the distribution.
 struct Draw {
   std::uint64_t seed = 0;
-  /// True: generate() makes some runs of consecutive elements sorted or constant.
+  /// True: generate() makes some stretches of consecutive elements sorted or constant.
   bool with_runs = false;
   /// True: generate() places special values that several arguments may have in common: zeros and
   /// the extremes of the distribution.

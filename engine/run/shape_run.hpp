@@ -54,9 +54,9 @@ class ShapeRun {
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely:
   /// for an elite of at most n kernels, the time of its last member or, if shorter, the time of the
-  /// (n + 1)-th best kernel of the elite and of this generation (not of the n-th, because a better
-  /// kernel may turn out to be wrong). The early-stop limit is infinite in recordings, and if the
-  /// objective is not the time.
+  /// (n + 1)-th best kernel of the elite and of this generation (a better kernel may turn out to be
+  /// wrong), or of the n-th if launches are very long. Infinite if the run records the times of a
+  /// space (Aim::kRecord), or if the objective is not the time.
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the search on this shape, for users.
   struct Standing {

@@ -35,14 +35,14 @@ struct FoundWay {
 ///      the winner's value. If a constraint forbids the change of one macro alone, the macros of
 ///      the constraint change together.
 ///   2. Compile the options in parallel and time them. Take the option with the largest gain. After
-///      a third of the time, choose options by their last measured gains instead. Skip options that
+///      a third of the time limit, choose by earlier gains instead of timing. Skip options that
 ///      fail a gate; if all options fail, change all remaining macros together.
 ///   3. If times are measured, compare the configurations before and after each step by an A/B
 ///      comparison.
 ///   4. Check the kernels on the path by a screening. If a kernel fails, find another path without
 ///      it.
-/// When the time is over, one last step changes all remaining macros, and a note marks each step
-/// whose kernel was not checked.
+/// At the time limit, one last step changes all remaining macros, and a note marks each step whose
+/// kernel was not checked.
 class WayFinder {
  public:
   /// All references must outlive this object. `at`: index of the shape in the task.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLists = {
     {{"parameters", "macro"}, {"milestones", "name"}, {"constraints", "name"}}};
 
-/// True if an entry has its identifying key; without this key, it replaces no other entry.
+/// True if `entry` has the identifying key `key`; an entry without it replaces no other entry.
 bool has_name(const Json& entry, std::string_view key) {
   return entry.is_object() && entry.contains(key);
 }

@@ -12,7 +12,7 @@
 
 namespace evo {
 
-/// Numbers of evaluations at which a study reports the fraction of the optimum.
+/// A study reports optimum / best time after each of these numbers of evaluations.
 inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200, 400};
 
 struct StudyOptions {

@@ -38,7 +38,7 @@ bool speaks_of_memory(std::string_view text) {
 }
 
 /// True if the process uses more than 7/8 of its address space limit. The first number in
-/// /proc/self/statm is the number of pages.
+/// /proc/self/statm is the size of the address space in pages.
 bool is_address_space_nearly_full() {
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

@@ -168,8 +168,8 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     }
     learn_time(kernel, shape, *result.timing);
   }
-  // In a screening, the kernel is launched many times (ageing) only once, after the timing on the
-  // last of its shapes.
+  // A screening ages the kernel (launches it many times) on the last of its shapes only, after the
+  // timing on this shape.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;

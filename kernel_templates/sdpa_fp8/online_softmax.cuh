@@ -70,8 +70,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
   for (float& sum : state.step_sum) sum = 0.0f;
 }
 
-/// Returns 2^x. `index`: index among four adjacent scores of a lane. EXP mixed computes one in four
-/// by a polynomial, so that the MUFU and FMA units share the work.
+/// Returns 2^x. `index`: index among four adjacent scores of a lane. EXP mixed computes every
+/// fourth power by a polynomial, so that the MUFU and FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
@@ -93,7 +93,7 @@ __device__ __forceinline__ float row_maximum(const Scores& scores, int block, in
   return fmaxf(largest, ptx::shuffle_xor(largest, 2));
 }
 
-/// The factors for sums that are relative to the old maxima.
+/// The factors that make sums relative to the new row maxima instead of the old ones.
 struct Rescaling {
   bool needed;  ///< with LAZY_RESCALE rarely needed; uniform over the warp
   float factor[kBlocks][2];

@@ -31,7 +31,7 @@ __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles,
   ptx::commit_products();
 }
 
-/// Starts step 5, O += P V, with e4m3: 32 keys at a time.
+/// Starts O += P V with e4m3: 32 keys at a time.
 __device__ __forceinline__ void start_values_e4m3(Accumulated& state, const Probabilities& p,
                                                   u32 slot, int key) {
   constexpr ptx::Swizzle kSwizzle = kPanelKeys == 128  ? ptx::Swizzle::k128
@@ -52,15 +52,15 @@ __device__ __forceinline__ void start_values_e4m3(Accumulated& state, const Prob
   }
 }
 
-/// Starts step 5, O += P V, with f16: 16 keys at a time.
+/// Starts O += P V with f16: 16 keys at a time.
 __device__ __forceinline__ void start_values_f16(Accumulated& state, const Probabilities& p,
                                                  const Tiles& tiles, u32 slot, int key) {
   constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
   constexpr u32 kForward = 16 * 128 / 16;
   const u32 v = slot + key * 128;
 #if SUM_BY_MMA && HEAD_DIM == 64
-  // The second panel of columns holds the same ones for all keys; its distance from V decreases as
-  // V advances.
+  // The second panel of B's columns is a block of ones, the same for all keys, so its distance from
+  // the first panel (V) decreases as the address in V advances.
   const u32 place = ptx::tile_place(v, tiles.shared + kOnes - v);
 #pragma unroll
   for (int i = 0; i < STEP_N / 16; ++i) {

@@ -14,7 +14,7 @@
 constexpr int kBlockKeys = 16;
 constexpr int kBlockBytes = kBlockKeys * kRowBytes;
 
-/// Calls `use` with the number of each block that belongs to the copier's warp.
+/// Calls `use` with the index of each block that the warp of thread `copier` copies and transposes.
 template <typename Use>
 __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
   constexpr int kTileBlocks = kCopiedKeys / kBlockKeys;
@@ -26,9 +26,9 @@ __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
   }
 }
 
-/// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. An
-/// instruction takes time in proportion to the lines of memory that it touches, so it copies whole
-/// lines.
+/// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. A copy
+/// instruction takes time in proportion to the memory lines that it touches, so the lanes of each
+/// instruction copy whole lines.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, int copier) {
   constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies
   const int lane = copier % kWarp;
@@ -46,8 +46,8 @@ __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid,
   });
 }
 
-/// Transposes the blocks that this warp copied to `from`, and stores them in the slot, from key
-/// `first_key` on.
+/// Transposes the blocks that this warp copied to `from`, and stores them at address `slot`, the
+/// first block at key `first_key`.
 __device__ __forceinline__ void transpose_blocks(u32 slot, int first_key, u32 from, int copier) {
   const int lane = copier % kWarp;
   const int line = lane % 8;

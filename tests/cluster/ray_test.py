@@ -14,7 +14,7 @@ import unittest
 from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 ENVIRONMENT = pathlib.Path(os.environ.get("EVO_RAY", BIN.parent / "ray"))
-# These options of `ray start` name no port, because Ray chooses most ports by itself.
+# Options for every `ray start`, without ports: Ray then chooses most ports by itself.
 LEAST = ["--block", "--num-cpus=4", "--num-gpus=2", "--object-store-memory=100000000", "--disable-usage-stats"]
 
 
@@ -40,7 +40,7 @@ class RayTest(Cluster):
         self.workers = ["--workers", f"ray:127.0.0.1:{self.port}", *self.lent]
         self.started = []
         self.addCleanup(self.stop)
-        # Ray's temporary folder is short, because a Unix socket's path has at most 107 characters.
+        # --temp-dir is a short path, because the paths of Unix sockets have a limit of 107 bytes.
         self.start_node("--head", f"--port={self.port}", f"--temp-dir={self.folder}/r", "--node-ip-address=127.0.0.1",
                         f"--dashboard-port={self.jobs_port}", f"--include-dashboard={self.wants_jobs()}")
         self.wait_for_nodes(1)
@@ -78,8 +78,8 @@ class RayTest(Cluster):
             node.wait(PATIENCE_S)
 
     def expect_no_process(self, but=()):
-        """If Ray still runs, expects only that no worker of evo-tune and no Ray actor is left,
-        because Ray starts other processes at any time."""
+        """With `but`, Ray still runs and may start processes at any time, so the test expects
+        only that no worker of evo-tune and no Ray actor is left."""
         if not but:
             super().expect_no_process()
             return

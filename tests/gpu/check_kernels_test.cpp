@@ -1,5 +1,5 @@
 // Tests the kernels with which evo-tune compares outputs on a GPU: their results equal those of the
-// code for the host, and results from before a fault stay available.
+// code for the host, and a launch's result stays available if a later launch has a fault.
 
 #include "engine/gate/correctness/check_kernels.hpp"
 

@@ -47,7 +47,7 @@ def contenders_of(torch, bundles, libraries, sets):
 
 
 def fastest(torch, bundles, libraries, sizes):
-    """The fastest contender (kernel or library) of each name, with its time in µs."""
+    """Maps each contender's name (type of P, or library) to (least time in µs, contender)."""
     sets = [compare_pytorch.InputSet(torch, sizes, seed) for seed in range(1, SETS + 1)]
     contenders = contenders_of(torch, bundles, libraries, sets)
     capture_all(torch, contenders, sets[0].relative_l2)

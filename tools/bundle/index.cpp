@@ -202,8 +202,8 @@ class Builder {
                                : "fewer kernels serve all shapes within --loss-percent"));
   }
 
-  /// Writes for which shapes each kernel is chosen. For a device that is not in the bundle, targets
-  /// with measured times come first, then newer targets.
+  /// Writes for which shapes each kernel is chosen. "rank" orders the targets for a device that is
+  /// not in the bundle: measured before predicted times, then newer architectures first.
   void put_choices(const OrderedJson& targets) {
     std::vector<std::pair<std::pair<bool, int>, const OrderedJson*>> ranked;
     for (const OrderedJson& target : targets) {

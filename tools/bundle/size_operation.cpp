@@ -157,7 +157,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // A mask that only rounds down needs no SizeOutcome::tests: the result grows with the size.
+  // The result of a mask that only rounds down grows with the size, so it needs no tests.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 

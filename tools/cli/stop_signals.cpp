@@ -50,7 +50,7 @@ void handle_stop_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);
-    // A signal that the parent process ignores, for example nohup, stays ignored.
+    // A signal that was ignored at the start, such as SIGHUP under nohup, stays ignored.
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
 }

@@ -174,7 +174,7 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
-/// The scores over every second candidate, beginning with number `half`. `value`: position of the
+/// The scores over every second candidate, from index `half` (0 or 1) on. `value`: position of the
 /// varied value in --values.
 RankScore score_of_half(const std::vector<RecordedEntry>& entries,
                         const std::vector<std::optional<Predicted>>& predicted, std::size_t value,

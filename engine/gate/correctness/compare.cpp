@@ -39,7 +39,7 @@ double distance_at(const std::byte* a, const std::byte* b) {
                              static_cast<std::uint64_t>(smaller));
 }
 
-/// Computes |output − expected| of each element, which is not finite if one of them is not finite.
+/// Computes each element's |output − expected|; not finite if one of the two is not finite.
 class Errors {
  public:
   Errors(std::span<const std::byte> output, const Expectation& expected)
@@ -106,7 +106,7 @@ class Figures {
       if (result_.non_finite == 0) result_.worst_index = largest_at;
     }
     if (!is_row || largest == 0) return;
-    // The relative error is infinite if all expected elements of the row are 0.
+    // If all expected elements of a row with an error are 0, the relative error is infinite.
     const double relative = largest / rms_of<Sum>(std::span(expected_).subspan(start, length));
     if (relative <= result_.max_row_error) return;
     result_.max_row_error = relative;

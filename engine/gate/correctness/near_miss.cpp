@@ -28,8 +28,8 @@ constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The index of the other element in the pair of neighbours that contains element `i`, or `i` if
-/// the last element is in no pair.
+/// The index of the other element in the pair (0, 1), (2, 3), … that contains element `i`; `i` for
+/// the last of an odd number of elements.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
 /// The index of the expected element that stands at index `i` in the wrong output.
@@ -49,8 +49,8 @@ std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size
   return i;
 }
 
-/// The sum of squared errors above which no tolerance accepts the relative L2 error. The margin
-/// covers rounding.
+/// The sum of squared errors above which `tolerance` certainly rejects the relative L2 error. The
+/// margin covers rounding.
 double most_square(const std::vector<double>& values, const Tolerance& tolerance) {
   constexpr double kMargin = 1 + 1e-6;
   double square = 0;

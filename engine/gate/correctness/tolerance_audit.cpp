@@ -166,7 +166,7 @@ bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const 
     const Expectation& right = of_seed ? *of_seed : first;
     const auto held = part_of(data.inputs[input].value(), data, position, subject);
     if (held.size() != right.bytes().size()) return false;
-    // With one seed, a few elements may be similar to the expected elements by coincidence.
+    // With one seed only, the elements of a short output may equal the input by coincidence.
     if (subject.seeds == 1 && right.size() < kElementsWithAMean) return false;
     const std::size_t row_length = argument.row_length(data.values);
     const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);

@@ -46,7 +46,7 @@ class Measurement {
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
   void doubt_at_the_end();
-  /// Adds the times of long launches for verification or planning as samples
+  /// Adds samples: the times of long launches that verified outputs or planned the timing
   /// (Stopwatch::take_other_us).
   void add_others();
   /// Queries the card, and returns false if the samples since the last query of the card are
@@ -66,8 +66,8 @@ class Measurement {
   double since_look_us_ = 0;
   bool is_warm_ = true;
   bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower
-  /// The planned verifications, each by the number of samples before it, which kernels cannot
-  /// predict.
+  /// The planned verifications, by the number of samples before each; the numbers are random, so
+  /// that kernels cannot predict them.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;
 };

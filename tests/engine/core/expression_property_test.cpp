@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-/// nullopt if an expression has no value; an expression with such an operand has no value either
+/// nullopt if an expression has no value, for example because an operand has none
 using Value = std::optional<double>;
 
 const std::map<std::string, double> kVariables = {{"A", 0}, {"B", 1},    {"C", -3},

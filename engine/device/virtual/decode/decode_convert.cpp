@@ -23,8 +23,8 @@ struct Conversion {
   Type from = Type::kNone;
 };
 
-/// Consumes the first of four modifiers that the instruction has; they must be in the order of the
-/// enumeration Rounding.
+/// Consumes the first of `names` that the instruction has. `names`: four modifiers in the order of
+/// the enumeration Rounding.
 std::optional<Rounding> take_rounding(Modifiers& modifiers,
                                       std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);

@@ -78,7 +78,7 @@ class ProductRegisters {
   }
 
  private:
-  /// Merges `from` into a state of analysis 1, and keeps the smaller number of commits for each
+  /// Merges `from` into a state of analysis 1, and keeps the smaller InFlight::commits of each
   /// wgmma. True if the state `into` changed.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;

@@ -13,7 +13,7 @@ namespace evo::ptx {
 struct Warp;
 struct Instr;
 
-/// Executes one decoded instruction for the lanes of `Warp::exec`.
+/// A function that executes one decoded instruction for the lanes of `Warp::exec`.
 using Handler = void (*)(Warp&, const Instr&);
 
 inline constexpr int kWarpSize = 32;

@@ -32,8 +32,8 @@ struct CopyOperands {
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
 
-/// The operand of cp.async.wait_group: the number of groups that may stay pending; −1: none may
-/// stay pending.
+/// The operand of cp.async.wait_group: the number of groups that may stay pending; −1 (wait_all):
+/// waits for uncommitted copies, too.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
   template <typename F>

@@ -35,7 +35,7 @@ Result run(const std::string& directives, const std::string& body) {
   return {text_of(fault), gpu.read<std::uint32_t>(out, 8)};
 }
 
-/// Multiplies two 64-bit numbers by 32-bit words with carries, as sin and cos of doubles do.
+/// Multiplies two 64-bit numbers in 32-bit parts with carries, as sin and cos of doubles do.
 TEST(Carries, LinkProductsOfSeveralWords) {
   const std::uint64_t a = 0xfedcba9876543210U;
   const std::uint64_t b = 0xffffffff89abcdefU;

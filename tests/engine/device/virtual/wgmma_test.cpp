@@ -81,7 +81,7 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
       want += term;
       largest = std::max({largest, std::abs(term), std::abs(want)});
     }
-    // The sum may lose one unit of its last bit in each term and in each result.
+    // Each of the k terms and a few roundings of the sum may lose one unit of the sum's last bit.
     const double unit = std::exp2(narrow ? -13 : -23) * 2 * largest;
     EXPECT_NEAR(static_cast<double>(got[i]), want, static_cast<double>(k + 8) * unit)
         << "row " << i / n << " column " << i % n;

@@ -15,7 +15,7 @@ double poisoned(Poison poison, Dtype dtype) {
   return decode(dtype, pattern.data());
 }
 
-/// The value of a type that is nearest to `value`.
+/// The value of type `dtype` that is nearest to `value`.
 double nearest(Dtype dtype, double value) {
   std::vector<std::byte> bytes(size_of(dtype));
   encode(dtype, value, bytes.data());

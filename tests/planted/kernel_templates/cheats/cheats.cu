@@ -34,8 +34,8 @@ __device__ float slow_work(float v) {
   return result;
 }
 
-// Whether this kernel did not run in the last 15 µs. All CTAs except CTA 0 get false, because only
-// CTA 0 can be slow.
+// Whether no launch of this kernel ended in the last 15 µs. False in all CTAs except CTA 0, because
+// only CTA 0 can be slow.
 __device__ bool comes_alone() {
   __shared__ bool alone;
   if (blockIdx.x > 0) return false;
@@ -71,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// Returns the number of earlier launches with the key, from the number of CTAs that had the key.
+// Returns how many earlier launches had key `number`: the number of their CTAs / CTAs per launch.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {

@@ -101,7 +101,7 @@ class TegraObserver(_CardObserver):
 
 
 class PMTObserver(_CardObserver):
-    """Power and energy of the platform "nvidia", from NVML; other platforms are unknown."""
+    """Power and energy of platform "nvidia", from NVML; NaN for all other platforms."""
 
     figures = {f"{platform}_{name}": figure if platform == "nvidia" else _unknown
                for platform in ("nvidia", "powersensor2", "powersensor3", "likwid", "rapl", "rocm",

@@ -84,7 +84,7 @@ def best_of(results, objective, is_higher_better=False):
 
 def pareto_front(results, objectives):
     """The Pareto front: results that no other result dominates. One result dominates another if it
-    is as good in all objectives and better in one."""
+    is at least as good in all objectives and better in one."""
     signs = {name: -1 if is_higher else 1 for name, is_higher in objectives.items()}
 
     def dominates(one, other):
