@@ -227,8 +227,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // Compares the new bytes of the lane in the conflicting granule with the bytes in memory or, if
-  // two lanes of one store conflict, with the bytes of the other lane.
+  // Compares the lane's new bytes in the conflicting granule with the bytes in memory. If two lanes
+  // of one store conflict, same_store_value() compares the new bytes of both lanes.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
