@@ -17,7 +17,7 @@
 namespace evo {
 
 struct TimingOptions {
-  // Settings for short launches; TimeBudget reduces the numbers for long launches.
+  // Settings for short launches; for long launches, TimeBudget plans fewer warm-ups and samples.
   StoppingOptions stopping;
   int warmups = 20;        ///< launches before the first sample
   double sample_us = 200;  ///< a sample is a graph with as many launches as fill this time

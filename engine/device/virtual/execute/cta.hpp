@@ -90,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Returns the index of an entry of VectorClock for the bulk copies on an mbarrier.
+  /// Assigns an entry of VectorClock to the bulk copies on an mbarrier, and returns its index.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
