@@ -297,9 +297,9 @@ int WarpCursor::way_on(const CodeBlock& block, float branches) {
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A warp leaves a loop of n passes after the n-th pass, for every `phase_`. At a branch
-  // that does not leave a loop, the warps of many CTAs together take each direction as often as the
-  // virtual GPU counted.
+  // A warp leaves a loop of n passes after the n-th pass, for every `phase_`. At a branch that does
+  // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
+  // GPU counted.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);

@@ -10,7 +10,7 @@ namespace evo {
 namespace {
 
 constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
-/// Limit of the value indices, of 2 bytes each, that are stored for the nodes of one layer.
+/// Limit of the number of value indices (2 bytes each) that are stored for the nodes of a layer.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
 /// The parameters among the first `level` of `order` that share a constraint with a later one.

@@ -106,8 +106,8 @@ class Cta {
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   /// The number of executions of each instruction, summed over all warps. If the launch counts
-  /// memory requests, there is a number for each warp: first those of the first warp, then those of
-  /// the second warp, and so on.
+  /// memory requests, the numbers are per warp: for each instruction that of the first warp, then
+  /// for each instruction that of the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   /// The number of times that each branch was taken: first by the first warp, then by the second
   /// warp, and so on; empty unless the launch counts memory requests.

@@ -118,8 +118,8 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// Resolves an access if all lanes access one buffer and may do so. Returns false if each lane must
-/// be resolved separately.
+/// Resolves an access if all lanes access `buffer` and the buffer allows the access. Returns false
+/// if each lane must be resolved separately.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
