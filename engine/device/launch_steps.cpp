@@ -10,8 +10,8 @@ namespace evo {
 
 namespace {
 
-/// Copies `argument`. If `argument` is a tensor map, the copy refers to the map's buffer, which is
-/// another element of `arguments`.
+/// Returns `argument`. If it is a tensor map, sets the map's buffer, which is another element of
+/// `arguments`.
 KernelArgument parameter_of(const KernelArgument& argument,
                             std::span<const KernelArgument> arguments) {
   const auto* given = std::get_if<TensorMapArgument>(&argument);

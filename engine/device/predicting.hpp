@@ -19,8 +19,8 @@ class Predicting {
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
   /// Utilisation of the GPU's units in the last prediction, in percent, by Nsight Compute's metric
-  /// names. Empty if the time was predicted from instruction counts, because such a prediction has
-  /// no utilisations.
+  /// names. Empty if the time was predicted from instruction counts, without a simulation of the
+  /// units.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
   /// The effects that the time model neglected in the last prediction, as text.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }

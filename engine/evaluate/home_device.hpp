@@ -32,7 +32,7 @@ class HomeDevice {
   Task<PairResult> compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                 std::size_t shape = 0);
   /// Compares like compare_pair(). If the comparison fails, checks and times each kernel alone, the
-  /// suspected kernel first. If both pass, compares them once more.
+  /// suspected kernel first. If both kernels pass, repeats the comparison once.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
   /// Makes the full check of a kernel that passed a screening. The result of a full check is kept,

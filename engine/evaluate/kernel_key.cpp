@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Limit of the workspaces of one kernel, far above the memory of any device.
+/// Limit of the total size of a kernel's workspaces, far above the memory of any device.
 constexpr double kMostWorkspaceBytes = 1099511627776.0;
 
 std::string gigabytes(double bytes) {

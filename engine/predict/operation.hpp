@@ -44,8 +44,8 @@ enum class Unit : std::uint8_t {
   kCount,
 };
 
-/// Whether the data of the unit's instructions come from outside of the SM's shared memory, or go
-/// there.
+/// Whether the unit's instructions access global or local memory; true for copies between global
+/// and shared memory.
 [[nodiscard]] constexpr bool is_global(Unit unit) {
   return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
          unit == Unit::kAsyncCopy || unit == Unit::kBulkCopy || unit == Unit::kLocal;

@@ -135,7 +135,7 @@ class BranchShares {
     });
   }
 
-  /// If the branch can skip an unrolled loop: 1 (it does) if too few passes remain, 0 if not.
+  /// If the branch can skip an unrolled loop: 1 if the warp makes too few passes for it, else 0.
   [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
     const auto& blocks = graph_.blocks();
     const auto end = static_cast<std::size_t>(blocks[b].target);
@@ -293,13 +293,13 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // The counted direction is the one that leaves a loop or, if neither does, the rarer one.
+  // `owed` counts the direction that leaves a loop or, if neither does, the rarer direction.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A warp leaves a loop of n passes after the n-th pass, independently of `phase_`. At a branch
-  // that does not leave a loop, the warps of many CTAs together take each direction as often as the
-  // virtual GPU counted.
+  // A warp leaves a loop of n passes after the n-th pass, for every `phase_`. At a branch that does
+  // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
+  // GPU counted.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);

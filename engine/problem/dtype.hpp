@@ -39,7 +39,7 @@ struct DtypeRow {
   double max_abs_error;
   double relative_l2;
 
-  /// For floating types only: the exponent bias, and the bit patterns of positive values.
+  /// For floating types only: the exponent bias, and bit patterns whose sign bit is 0.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {

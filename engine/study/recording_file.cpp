@@ -58,7 +58,7 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// Appends the braces and brackets that the writer did not close. An unfinished cache usually ends
+/// Appends closing brackets for all brackets that are still open. An unfinished cache usually ends
 /// with an entry and a comma. If the last entry of an unfinished cache is incomplete, it is
 /// dropped.
 std::string completed(std::string text) {

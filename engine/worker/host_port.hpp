@@ -20,7 +20,7 @@ struct HostPort {
 
 /// Opens a socket that listens on `address`. Throws InputError if the socket cannot be opened.
 [[nodiscard]] FileDescriptor listen_on(const HostPort& address);
-/// The port of a listening socket, which is the actual port even if port 0 (any free port) was
+/// The port on which `socket` listens: the actual port, even if port 0 (any free port) was
 /// requested.
 [[nodiscard]] std::string port_of(const FileDescriptor& socket);
 /// The next incoming connection, as a non-blocking socket; not open if no connection waits.

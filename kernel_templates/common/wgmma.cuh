@@ -30,7 +30,7 @@ __device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
   return stride >> 4 | static_cast<u32>(swizzle) << 30;
 }
 
-/// Required before a product whose registers other instructions have written.
+/// Call this function before a product whose registers other instructions have written.
 __device__ __forceinline__ void start_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }

@@ -124,7 +124,7 @@ __device__ __forceinline__ void clear_tile(Scores& scores, int n) {
   }
 }
 
-/// Address of the bytes of this lane's first key. `rows`: address of the first key of the step.
+/// Address of this lane's first chunk in a group of columns. `rows`: address of the step's keys.
 __device__ __forceinline__ u32 key_address(u32 rows, int group, const Role& role) {
   return rows + role.quad * kRowBytes +
          ((role.lane4 + 4 * group) ^ swizzle_of(role.quad)) * kChunkBytes;

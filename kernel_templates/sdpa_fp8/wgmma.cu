@@ -62,7 +62,7 @@ struct Walk {
   float scale;
 
   __device__ __forceinline__ int group() const { return group_of(role); }
-  /// The number of the first tiles, which reach beyond the last key or the diagonal.
+  /// How many tiles reach beyond the last key or the diagonal; the loop visits these tiles first.
   __device__ __forceinline__ int masked_tiles() const {
     const int group_row = first_row - role.row % 64;
     const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
@@ -108,9 +108,9 @@ __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p
   pack(p, scores);
 }
 
-/// Like finish_step(), but with the maxima of earlier steps, which rarely are too small. The
-/// product P V of `p` is in flight. The branch of the loop keeps the compiler from waiting for P V
-/// before the exponentials.
+/// Like finish_step(), but tries the maxima of earlier steps first, and raises them only if P would
+/// overflow. The product P V of `p` is in flight. The branch of the loop keeps the compiler from
+/// waiting for P V before the exponentials.
 __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
                                                   Probabilities& next, const Scores& scores,
                                                   const Walk& walk) {
@@ -134,7 +134,7 @@ __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilit
 
 /// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next step. Steps of a tile, or
 /// tiles of one step in pairs, alternate between two sets of registers, because moving P from one
-/// set to the other takes time or serialises the products (note C7513).
+/// set to the other takes time or makes ptxas serialise the products (its note C7513).
 struct Flight {
   Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
   static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Plac
     if (kProduced && step == 1) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     if constexpr (TURNS != 0) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
-    // Without producers, V of the previous tile became visible with K of this tile.
+    // Without producers and with one step per tile, acquire_k() has also waited for V.
     if (!kProduced && step == 1 && kSteps > 1) {
       ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }

@@ -45,7 +45,7 @@ const std::map<std::string, Expected>& expectations() {
       {"stale", {"correctness", "non-finite element", "never written"}},
       {"knows inputs", {"correctness", "error .* > ", "error .* > "}},
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
-      // On a device that predicts times, evo-judge makes too few launches for the kernel to become
+      // On a device that predicts times, evo-judge makes too few launches for this kernel to become
       // wrong.
       {"wrong later", {"correctness", "timed launches.*error", ""}},
       {"illegal address",

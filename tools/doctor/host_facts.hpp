@@ -20,7 +20,7 @@ struct FolderFacts {
 struct HostFacts {
   std::size_t cores = 0;         ///< cores of the machine
   std::size_t usable_cores = 0;  ///< by the affinity of this process
-  /// the control group's limit as a number of processors, for example 1.5
+  /// the control group's limit of CPU time as a number of processors, for example 1.5
   std::optional<double> core_limit = {};
   std::uint64_t memory_bytes = 0;                  ///< installed memory
   std::uint64_t available_bytes = 0;               ///< available without swapping

@@ -27,8 +27,8 @@ inline constexpr double kLongLaunchMs = 1;
 /// The time in ms that a screening spends on one shape if its launches are long.
 inline constexpr double kScreeningMs = 10;
 /// The time in ms that a check with Effort::kAfterScreening spends on one shape if its launches are
-/// long. The time is short, because kAfterScreening checks shapes with short launches with all
-/// seeds, and because timed launches are verified, too.
+/// long. A short time is enough, because kAfterScreening checks shapes with short launches with
+/// all seeds, and because timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
 /// If the first launch takes at most this time, in ms, it may be long only because the driver loads

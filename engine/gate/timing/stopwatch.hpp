@@ -17,7 +17,7 @@
 namespace evo {
 
 struct TimingOptions {
-  // Settings for short launches; TimeBudget reduces the numbers for long launches.
+  // Settings for short launches; for long launches, TimeBudget plans fewer warm-ups and samples.
   StoppingOptions stopping;
   int warmups = 20;        ///< launches before the first sample
   double sample_us = 200;  ///< a sample is a graph with as many launches as fill this time
@@ -75,12 +75,12 @@ class Stopwatch {
   /// True if a launch takes so long that the content of caches and earlier launches hardly change
   /// its time.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// True if a launch takes so long that loading the kernel hardly changes its time. The first of
-  /// such long launches counts as a sample, and is omitted if the correctness check has measured
-  /// the launch time.
+  /// True if a launch takes so long that loading the kernel hardly changes its time. The
+  /// kernel's first launch then counts as a sample; it is omitted if the correctness check has
+  /// measured the launch time.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
-  /// Returns the times, in µs, of long launches since the last call of this function that were made
-  /// for verification or to plan the number of samples, because they count as samples, too. If a
+  /// Returns the times, in µs, of the long launches that, since the last call of this function,
+  /// verified results or determined the number of samples; these times count as samples, too. If a
   /// launch of the correctness check determined the number of samples, its time is included. The
   /// list is empty if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
@@ -105,7 +105,7 @@ class Stopwatch {
   /// compare them with the expected outputs.
   [[nodiscard]] bool has_results() const;
 
-  /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
+  /// Checks that the first launch on new data takes as long as the second launch on them. A kernel
   /// that caches results gives right results, but its measured time is too short. Returns nullopt
   /// if the times agree, or if the device has no memory for more data.
   [[nodiscard]] std::optional<Rejection> verify_pace();
@@ -140,7 +140,7 @@ class Stopwatch {
     const std::vector<KernelArgument>* arguments = nullptr;
     const CheckCase* data = nullptr;
   };
-  /// Says why the outputs of the first wrong launch differ from the expected outputs.
+  /// Compares outputs with the expected outputs; the rejection describes the first wrong launch.
   [[nodiscard]] std::optional<Rejection> compare(const std::vector<Launched>& launches);
   void put_inputs(const CheckCase& where, const CheckCase& content);
   [[nodiscard]] std::optional<Rejection> verify_fresh_inputs(Random& random);

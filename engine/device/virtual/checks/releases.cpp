@@ -6,8 +6,8 @@
 namespace evo::ptx {
 
 void ReleaseChain::append(const Release& release) {
-  // Ignores a release that is among the last kLatest releases of its CTA; comparing with only the
-  // last is not enough, because the warps of a CTA may append alternately.
+  // Ignores a release that is already among the last kLatest releases of its CTA. Several are
+  // compared, because the warps of a CTA may append their releases alternately.
   constexpr std::size_t kLatest = 32;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t>& own = of_cta_[release.cta];

@@ -90,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Returns the index of an entry of VectorClock for the bulk copies on an mbarrier.
+  /// Assigns an entry of VectorClock to the bulk copies on an mbarrier, and returns its index.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
@@ -106,8 +106,8 @@ class Cta {
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   /// The number of executions of each instruction, summed over all warps. If the launch counts
-  /// memory requests, there is a number for each warp: first those of the first warp, then those of
-  /// the second warp, and so on.
+  /// memory requests, the numbers are per warp: for each instruction that of the first warp, then
+  /// for each instruction that of the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   /// The number of times that each branch was taken: first by the first warp, then by the second
   /// warp, and so on; empty unless the launch counts memory requests.

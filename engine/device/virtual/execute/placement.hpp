@@ -16,8 +16,8 @@ class Placement {
 
   /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
-  /// %warpid of the first warp of a CTA with `warps` warps; %warpid is then a multiple of 4. The
-  /// other warps of the CTA have the following values of %warpid.
+  /// %warpid of the first warp of a CTA with `warps` warps: a multiple of 4. The other warps of the
+  /// CTA have the following values of %warpid.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }

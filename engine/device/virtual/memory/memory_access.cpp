@@ -118,8 +118,8 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// Resolves an access if all lanes access one buffer and may do so. Returns false if each lane must
-/// be resolved separately.
+/// Resolves an access if all lanes access `buffer` and the buffer allows the access. Returns false
+/// if each lane must be resolved separately.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
@@ -227,8 +227,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // Compares the new bytes of the lane in the conflicting granule with the bytes in memory or, if
-  // two lanes of one store conflict, with the bytes of the other lane.
+  // Compares the lane's new bytes in the conflicting granule with the bytes in memory. If two lanes
+  // of one store conflict, same_store_value() compares the new bytes of both lanes.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);

@@ -23,10 +23,10 @@ struct GridToSample {
   std::uint64_t most_work = kMostSampledWork;
 };
 
-/// Executes a sample of CTAs that represents a grid: at least eight CTAs, of which at least one is
-/// in each group of CTAs with the same path (GridSurvey). If there are more than 16 groups, 16
-/// groups between the least and the most work are chosen. If the paths are unknown, and eight CTAs
-/// differ in their work, executes 64 CTAs, and then all other CTAs until `most_work` is reached.
+/// Executes a sample of CTAs that represents a grid. If the CTAs' paths are known, executes eight
+/// CTAs or more: at least one of each group of CTAs with the same path (GridSurvey) or, if there
+/// are more than 16 groups, of 16 groups whose work ranges from the least to the most. If the paths
+/// are unknown, executes eight CTAs and, if their work differs, more up to `most_work`.
 [[nodiscard]] std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid);
 
 }  // namespace evo::ptx

@@ -30,8 +30,8 @@ TEST(LaneOrder, OfSomeOnlyThoseThatMeetAre) {
   EXPECT_FALSE(order.is_unordered(0, 7, 1));
   EXPECT_TRUE(order.is_unordered(0, 8, 1));
   EXPECT_TRUE(order.is_unordered(0, 7, 2));
-  // Lane 7 has synchronised with lane 0 before. Now lane 7 synchronises with lane 8, so early
-  // accesses of lane 0 are ordered before lane 8.
+  // Lane 7 has already synchronised with lane 0. Now lane 7 synchronises with lane 8, so accesses
+  // of lane 0 before the first synchronisation are ordered before lane 8.
   order.met(0x0180U, 3);
   EXPECT_FALSE(order.is_unordered(8, 0, 1));
   EXPECT_TRUE(order.is_unordered(8, 0, 2));
