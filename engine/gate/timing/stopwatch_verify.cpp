@@ -96,7 +96,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // If launches are long, each graph has one launch, so the next graph gets the fresh inputs.
+  // If launches are long, replaces the inputs of the next graph, so that no other graph runs first.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -205,7 +205,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
   if (fault_ || has_inout_ || inputs_.size() < 2) return std::nullopt;
-  // A long launch on new data has shown that the kernel caches no results.
+  // If a long launch on new data was not much slower, the kernel caches no results.
   if (fresh_us_ > 0 && fresh_us_ < kMostRatio * fastest_us_) return std::nullopt;
   const auto looked_at = single_launch(0);
   const auto between = single_launch(1);
