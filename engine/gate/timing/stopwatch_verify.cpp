@@ -41,8 +41,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Copies the inputs of the test case `content` to the buffers of the test case `where`, except
-/// textures, which all timed test cases share.
+/// Copies the inputs of the check case `content` to the buffers of the check case `where`, except
+/// textures, which all timed check cases share.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -216,9 +216,9 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   try {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
-      // Before each of the two launches on the fresh data, writes this data and launches on another
-      // input, so that the caches have the same content before both launches. The two launches of a
-      // round therefore differ only in whether the kernel has seen the data before.
+      // Before each of the two launches on the fresh data, writes this data and, if launches are
+      // short, launches on another input, so that the caches have the same content before both. The
+      // two launches of a round therefore differ only in whether the kernel has seen the data.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);
