@@ -115,8 +115,8 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// The ranges of elements, [first, last), each of whose changes a check must notice: for an output,
-/// both halves, and the last element, which kernels often leave out; for an inout argument, all
+/// Ranges of elements, [first, last); a check must notice a change of each range. For an output:
+/// both halves, and the last element, which kernels often leave out; for an inout argument: all
 /// elements together, because a check may ignore parts of it.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
