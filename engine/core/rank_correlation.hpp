@@ -13,8 +13,8 @@ namespace evo {
 /// values of `a` or all values of `b` are equal. `a` and `b` have the same length.
 [[nodiscard]] double spearman(std::span<const double> a, std::span<const double> b);
 
-/// Kendall's rank correlation (tau-b, in which ties count for neither `a` nor `b`). The result
-/// is NaN if all values of `a` or all values of `b` are equal. `a` and `b` have the same length.
+/// Kendall's rank correlation tau-b, whose formula accounts for equal values. The result is NaN if
+/// all values of `a` or all values of `b` are equal. `a` and `b` have the same length.
 [[nodiscard]] double kendall(std::span<const double> a, std::span<const double> b);
 
 }  // namespace evo

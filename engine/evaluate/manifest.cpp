@@ -127,7 +127,7 @@ OrderedJson launch_json(const LaunchExpressions& launch, const Values& values) {
           {"dynamic_shared_bytes", evaluated(launch.dynamic_shared_bytes, values)}};
 }
 
-/// Writes the expressions without values, because the step does not run on this shape.
+/// The launch expressions without values, for a step that does not run on the shape.
 OrderedJson launch_json(const LaunchExpressions& launch) {
   const auto texts = [](const std::vector<Expression>& expressions) {
     OrderedJson list = OrderedJson::array();

@@ -141,7 +141,7 @@ std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePol
       on.launch = task.kernel().launch(values);
       const std::int64_t dynamic = largest_shared_bytes(evaluation.entries, on.launch) -
                                    record.resources.static_shared_bytes;
-      // `dynamic` is negative if the launch skips the entry with the most static shared memory.
+      // `dynamic` is negative if no step runs the entry with the most static shared memory.
       on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     }
     evaluation.kernel_key = kernel_key(record.ptx_hash, evaluation.entries, task.problem(),

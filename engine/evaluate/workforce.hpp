@@ -37,8 +37,8 @@ Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions 
 /// leave.
 class Workforce {
  public:
-  /// All objects passed by reference must outlive this object. The pool `devices` already holds the
-  /// device of `arrivals` as device 0.
+  /// All objects passed by reference must outlive this object. Device 0 of the pool `devices` must
+  /// be the device that first_device() returned in `arrivals`.
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 

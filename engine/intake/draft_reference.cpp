@@ -54,7 +54,7 @@ void require_same_parameters(const Declarations& declared, const Trial& trial,
                    "; allowed: a kernel with the same parameter names and types in the same order");
 }
 
-/// The tuned kernel's grid or block, in the dimensions that the reference uses.
+/// The first `dimensions` of `sizes`, the tuned kernel's grid or block, for the reference.
 std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dimensions) {
   std::vector<std::string> list(
       sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(dimensions, std::ssize(sizes)));

@@ -102,8 +102,8 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// The number of greedy orders to try, each of which begins with another parameter. In large
-/// spaces, not every parameter is tried, to limit the time.
+/// The number of greedy orders to try, each beginning with a different parameter. In large spaces,
+/// this is less than the number of parameters, to limit the time.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

@@ -288,8 +288,8 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
                 ") while " + step_};
   }
   if (!message.contains("error")) return message;
-  // If no request has succeeded yet, throws the worker's error, because the problem or the machine
-  // may cause the error.
+  // If a request has succeeded before, a missing device means that the worker lost it. All other
+  // errors are thrown, because the problem or the machine may cause them.
   const auto code = static_cast<ExitCode>(message.at("code").get<int>());
   if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
   return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};

@@ -12,8 +12,8 @@
 namespace evo::agreement {
 namespace {
 
-// Candidates that store P, the attention's softmax, in e4m3 have a wider bound, because e4m3 has 3
-// fraction bits: a difference in the last bit of an exponential may change an element by up to 1/8.
+// If P, the attention's softmax, is stored in e4m3 (3 fraction bits), a difference in the last bit
+// of an exponential may change an element of P by up to 1/8, so only the L2 error is limited.
 constexpr CandidateBound kHalf{"P in f16", 1e-3, 0};
 constexpr CandidateBound kByte{"P in e4m3", 0, 4e-3};
 constexpr CandidateBound kSoftmax{"row_softmax", 0, 1e-6};

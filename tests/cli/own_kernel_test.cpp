@@ -132,8 +132,8 @@ TEST_F(OwnKernel, AScalarMayNameMacros) {
     const ProgramResult judged = judge("--set " + set);
     EXPECT_EQ(judged.exit_code, 0) << set << judged.out << judged.err;
   }
-  // A reference kernel in another file does not get the macros of the space, so the argument `each`
-  // has no value there.
+  // A reference kernel in another file does not get the macros of the space, so PER_THREAD, the
+  // value of its argument `each`, is unknown.
   write("kernel_templates/triple/reference.cu", "__global__ void expected" + body);
   problem_["reference"] = Json::parse(R"json({"source": "reference.cu", "entry": "expected",
       "grid": ["ceil_div(N, 64)"], "block": [64]})json");

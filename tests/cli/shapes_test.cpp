@@ -102,8 +102,8 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
     warm += evaluation.record.origin == "warm start" ? 1 : 0;
   }
   EXPECT_GE(warm, 2) << "one of the three may be the default configuration";
-  // A resumed run keeps its configurations, even if the database has got better ones from later
-  // runs in the meantime.
+  // A resumed run keeps the configurations of its warm start, even if later runs have stored better
+  // ones in the meantime.
   const ProgramResult resumed =
       session.run(FakeSession::tune("--shape ragged --resume 2 --generations 3"));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;

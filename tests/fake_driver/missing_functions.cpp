@@ -47,8 +47,8 @@ EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// Each of the following functions exists only since one CUDA version, as the documentation of the
-// CUDA driver API and the cuda.h of each version show.
+// Each #if names the first CUDA version that has the function, by the documentation of the CUDA
+// driver API and the cuda.h of each version.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

@@ -27,15 +27,15 @@ struct OutputOwner {
   bool makes_folders = false;  ///< whether missing folders are created
 };
 
-/// Throws InputError if the file exists and contains no text of OutputOwner::marks (also looks into
-/// gzip files). A program calls require_replaceable() before long work.
+/// Throws InputError unless `file` does not exist, contains a text of OutputOwner::marks (perhaps
+/// compressed by gzip), or may be replaced by --force. Programs call this before long work.
 void require_replaceable(const std::filesystem::path& file, const OutputOwner& owner);
 
-/// Writes the output files of a tool. Replaces a file only if it already has the same content, if
-/// it or the last file of its set contains a text of OutputOwner::marks, or if the user gave
-/// --force. Never replaces a database, a folder, a pipe or a device. Writes all files under
-/// temporary names, then renames them in order. If a file cannot be written, changes no file and
-/// throws InputError naming the file.
+/// Writes the output files of a tool. Replaces a file only if it contains a text of
+/// OutputOwner::marks, if OutputFile::follows is true and the last file contains one, or if the
+/// user gave --force. Never replaces a database, a folder, a pipe or a device. Writes all files
+/// under temporary names, then renames them in order. If a file cannot be written, changes no file
+/// and throws InputError naming the file.
 void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owner);
 
 }  // namespace evo

@@ -216,9 +216,9 @@ std::string macro_definitions(const std::string& compile_options) {
 }
 
 std::string nvcc_options(const std::string& compile_options) {
-  // The options that nvcc has with the same meaning and spellings (CUDA documentation: NVRTC
-  // supported compile options, nvcc command options). -arch gives the architecture, and the
-  // exported source defines the macros.
+  // The options that NVRTC and nvcc share, with the same meaning and spellings (CUDA documentation:
+  // NVRTC supported compile options, nvcc command options). The list has no -D, because the
+  // exported source defines the macros, and no architecture, because nvcc_command() adds it.
   constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
                                                         "--ftz",
                                                         "--prec-sqrt",

@@ -38,9 +38,9 @@ class CheckTimes {
   [[nodiscard]] bool knows(const Place& place) const;
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
-  /// the median of Known::ratios or of Known::differences_us, whichever gives the longer time,
-  /// because a part of a check launch's extra time is the same for all kernels.
-  /// Timing::complete is false in the result. Requires knows().
+  /// the median of Known::ratios or of Known::differences_us, whichever gives the longer time: the
+  /// ratios of short launches are too large for long ones, and the differences of long launches too
+  /// large for short ones. Timing::complete is false in the result. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
   /// Whether the whole interval of the estimated time lies above `limit_us`. False without knows().

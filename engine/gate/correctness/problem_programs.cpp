@@ -115,8 +115,9 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// The ranges of elements, [first, last), whose change a check must notice: for an output, both
-/// halves, and the last element, because kernels often leave out the last elements.
+/// Ranges of elements, [first, last); a check must notice a change of each range. For an output:
+/// both halves, and the last element, which kernels often leave out; for an inout argument: all
+/// elements together, because a check may ignore parts of it.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -294,10 +295,8 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
   }
 }
 
-/// Requires that the check program notices a change of part of an output. `outputs` passed the
-/// check. If there are several outputs, it is enough that the check notices a change of one,
-/// because only the check knows which outputs may vary. Inout arguments are not tested, because a
-/// check may ignore parts of them.
+/// Requires that the check program notices a change of each of parts_to_change(), in every output
+/// that has no expected content and is not "degenerate". `outputs` passed the check.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -89,8 +89,8 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // Outputs are verified only once between pairs: for very long launches, after the first pair,
-  // because the second pair may be the last.
+  // Chooses the number of pairs before the only verification between pairs: 1 for very long
+  // launches, because the second pair may be the last, else a random number.
   if (length_ == LaunchLength::kVeryLong) {
     block_ = std::min(block_, PairSamples::kMostOfVeryLong);
     within_ = {1, Stopwatch::Doubt::kFreshInputs};

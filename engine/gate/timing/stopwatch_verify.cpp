@@ -41,8 +41,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Copies the inputs of the test case `content` to the buffers of the test case `where`, except
-/// textures, which all timed test cases share.
+/// Copies the inputs of the check case `content` to the buffers of the check case `where`, except
+/// textures, which all timed check cases share.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -96,7 +96,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // If launches are long, each graph has one launch, so the next graph gets the fresh inputs.
+  // If launches are long, replaces the inputs of the next graph, so that no other graph runs first.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -205,7 +205,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
   if (fault_ || has_inout_ || inputs_.size() < 2) return std::nullopt;
-  // A long launch on new data has shown that the kernel caches no results.
+  // If a long launch on new data was not much slower, the kernel caches no results.
   if (fresh_us_ > 0 && fresh_us_ < kMostRatio * fastest_us_) return std::nullopt;
   const auto looked_at = single_launch(0);
   const auto between = single_launch(1);
@@ -216,9 +216,9 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   try {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
-      // Before each of the two launches on the fresh data, writes this data and launches on another
-      // input, so that the caches have the same content before both launches. The two launches of a
-      // round therefore differ only in whether the kernel has seen the data before.
+      // Before each of the two launches on the fresh data, writes this data and, if launches are
+      // short, launches on another input, so that the caches have the same content before both. The
+      // two launches of a round therefore differ only in whether the kernel has seen the data.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);

@@ -117,7 +117,7 @@ TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
   EXPECT_TRUE(finished.dependencies.empty());
 }
 
-/// If a space has an include path, a stored binary is reused only if its headers are unchanged.
+/// A stored binary is reused only if the headers from the space's include path are unchanged.
 TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);

@@ -102,8 +102,8 @@ class SizeTests : public testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// A kernel whose `body` treats all sizes alike for which kind() has the same result. `at_least`:
-/// the fraction of the sizes like a checked size that the bundle must serve.
+/// A kernel whose `body` treats two sizes alike if kind() has the same result for both. `at_least`:
+/// of the sizes of the same kind as a checked size, the fraction that the bundle must serve.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;
@@ -256,7 +256,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
   EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
               ElementsAre(""));
-  // evo-export finds no expression here, because a double is exact only up to 2^53.
+  // Bits above 2^53 have no expression, because the values of expressions are doubles.
   EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));

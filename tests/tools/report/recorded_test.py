@@ -111,7 +111,7 @@ class RecordedTest(ReportCase):
             table = self.rows("why", f"From {name} to the winner")
             self.assertEqual(len(table), len(steps))
             self.assertEqual(table[-1][2], f"{us:.2f}")
-            # The path sets each macro in which its start differs from the winner exactly once.
+            # The steps change each macro in which the start differs from the winner, once.
             first, last = (json.loads(steps[i][3]) for i in (0, -1))
             changed = [change["macro"] for step in steps for change in json.loads(step[1])]
             self.assertEqual(sorted(changed), sorted(m for m in last if first[m] != last[m]))

@@ -23,7 +23,7 @@ class Worker:
     """A Ray actor that runs evo-worker. When the actor ends, evo-worker ends as well."""
 
     def run(self, words, key, gives):
-        # `gives`: the EVO_ variables of evo-tune, with the host name of this node.
+        # `gives`: the environment variables EVO_… of evo-tune except the key, and EVO_HOST_NAME.
         environment = dict(os.environ, **gives, **{KEY: key})
         return subprocess.run(words, env=environment, preexec_fn=end_with_parent, check=False).returncode
 

@@ -23,7 +23,7 @@ _NO_BOUND = 1e30
 def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, shapes=None,
          shared=0, restrictions=None, generations=20, device=None, seed=1, max_seconds=None,
          name="tuned", tolerance=None, strategy=None, quiet=False):
-    """Evolves a kernel until the fastest correct one is found, and returns a Result.
+    """Searches for the fastest correct configuration of a kernel, and returns a Result.
 
     source: CUDA C++, or the name of a file. params: values of each macro, the default first.
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of

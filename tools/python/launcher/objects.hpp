@@ -60,8 +60,8 @@ class Whereabouts {
   int (*capture_info_)(void*, int*, std::uint64_t*, void*, void*, void*) = nullptr;
 };
 
-/// Reads arguments of calls. The Python code handles unusual and wrong arguments, and reports
-/// errors.
+/// Reads arguments of calls. Unusual and wrong arguments are left to the Python code of evo_tune,
+/// which also reports errors.
 class Objects {
  public:
   explicit Objects(const Whereabouts& whereabouts);

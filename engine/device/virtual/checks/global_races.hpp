@@ -123,7 +123,7 @@ class GlobalRaces {
   /// accesses.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
-  /// The record of an access by a CTA, of which PlainShadow stores only the index plus 1.
+  /// Makes a record from `cta`, the index of a CTA plus 1, which is all that PlainShadow stores.
   [[nodiscard]] static Record record_of(std::uint32_t cta) { return Record{cta} << kCtaShift; }
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
   /// True if the recorded access is a strong write.

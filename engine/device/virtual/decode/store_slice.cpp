@@ -12,7 +12,7 @@
 namespace evo::ptx {
 namespace {
 
-/// 128 MiB, for the sets of live registers at all instructions
+/// limit of the 8-byte words for the sets of live registers at all instructions: 128 MiB
 constexpr std::size_t kMostWords = std::size_t{1} << 24;
 
 using Registers = std::vector<std::uint32_t>;  ///< numbers of slots

@@ -35,8 +35,8 @@ TEST(TimeBudget, GrowsWithTheLaunchButMoreSlowly) {
   EXPECT_LT(seconds(tenth_of_a_second, 1e5, tenth_of_a_second.most_samples()), 1.0);
   double before = 0;
   for (double launch_us = 125; launch_us < 1e6; launch_us *= 2) {
-    // The total time may fall at 1 ms and at 16 ms, because fewer samples are enough for such long
-    // launches.
+    // The total time may fall when launches become long (1 ms) or very long (16 ms, the first
+    // tested time above 10 ms), because fewer samples are enough from there on.
     if (launch_us == 1000 || launch_us == 16000) before = 0;
     const TimeBudget budget = budget_of(launch_us);
     const double now = seconds(budget, launch_us, budget.least_samples());
