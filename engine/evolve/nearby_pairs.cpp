@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// Summarises `factors`: for each pair of candidates, ln of the ratio of times; at least one pair.
+/// Summarises `factors`, the effects of a change on ln time in pairs of candidates (at least one).
 PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winner) {
   std::ranges::sort(factors);
   return {.pairs = factors.size(),

@@ -225,7 +225,7 @@ def _argument(its, values, allowed):
 
 
 def _require_valid(condition, values, allowed):
-    """Raises Error if the condition fails, unless the caller allows one of its variables."""
+    """Raises Error if the condition fails, unless `allowed` permits the value of one variable."""
     variables = condition.get("variables", [])
     for name in variables:
         least, most = allowed.get(name, (math.inf, -math.inf))
@@ -260,8 +260,8 @@ def _attributes(step):
 
 def planned(plan, shape, device, buffers, allowed):
     """Computes the arguments and steps of a launch. Raises Error with the reason if the kernel is
-    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: the permitted
-    ranges of unchecked variables, by name."""
+    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: the
+    permitted range of each variable or buffer that the caller exempts from checks, by name."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
     with reading("its part of the index"):
         for condition in plan["valid"]:

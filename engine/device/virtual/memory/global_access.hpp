@@ -78,8 +78,7 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 
 /// Checks a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
 /// including the warp's own, has written the address in this launch, because the load may return
-/// the old value (PTX ISA, "ld.global.nc"). Only memory in which GlobalRaces finds races between
-/// CTAs is checked.
+/// the old value (PTX ISA, "ld.global.nc"). Finds only writes that GlobalRaces recorded.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// The hazard for a weak read that is not ordered after a strong write by another CTA.
