@@ -113,7 +113,7 @@ constexpr int kSteps = kKeys / STEP_N;
 constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
 constexpr int kConsumers = kGroup * kConsumerGroups;
 constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
-/// Number of threads that copy the same keys: producers, or warpgroups that process these keys.
+/// Number of threads that copy the same keys: the producers, or the consumers of these keys.
 constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 

@@ -163,8 +163,8 @@ def _scalar_bytes(argument, values, count):
 
 
 def _doublings(count, first, what):
-    """The value of a CUDA enumeration of powers of two: 0 for 0 bytes, 1 for `first`, 2 for 2 *
-    `first`, and so on."""
+    """The code of a number of bytes in a CUDA enumeration: 0 for 0, 1 for `first`, 2 for
+    2 * `first`, 3 for 4 * `first`."""
     codes = {0: 0, first: 1, 2 * first: 2, 4 * first: 3}
     if count not in codes:
         raise Error(f"{what} is {count} bytes")

@@ -19,7 +19,7 @@ class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-  /// False if the access does not need to be recorded, because it cannot race.
+  /// False if the access is not recorded, because it cannot race or the checks are off.
   [[nodiscard]] bool is_active() const { return is_active_; }
   /// Locks the memory that the lane accesses for this host thread, until the next call of enter()
   /// or the destructor.
