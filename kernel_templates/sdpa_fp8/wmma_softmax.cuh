@@ -129,9 +129,9 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
 
 /// Turns the warp's scores into probabilities relative to the running maximum of each row. Writes
 /// to `correction` the factor for the previous sums of each row (1 if its maximum did not change).
-/// `limit`: the number of keys of the tile that exist for this warp; it may be negative or too
-/// large. `scale`: positive; P is 2^(scale * (score - maximum)). Returns false, in every lane, only
-/// with LAZY_RESCALE and if no maximum grew.
+/// `limit`: the number of keys of the tile that exist for this warp; it may be negative or
+/// exceed the tile. `scale`: positive; P is 2^(scale * (score - maximum)). Returns false, in every
+/// lane, only with LAZY_RESCALE and if no maximum grew.
 __device__ __forceinline__ bool softmax_tile(float* scores, u16* probs, float* correction,
                                              const Role& role, RowStats& stats, int limit,
                                              float scale) {

@@ -21,7 +21,7 @@ class WatchedPlaces {
 
   /// False if the access is not recorded, because it cannot race or the checks are off.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  /// Locks the memory that the lane accesses for this host thread, until the next call of enter()
+  /// Locks, for this host thread, the memory that the lane accesses, until the next call of enter()
   /// or the destructor.
   void enter(std::size_t lane);
 
