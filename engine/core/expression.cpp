@@ -13,7 +13,7 @@ std::string number_text(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-/// Appends text such as " with A=1, B=2".
+/// Appends the value of a variable to an error message: " with A=1" for the first, then ", B=2".
 void append_value(std::string& message, bool is_first, const std::string& name, double value) {
   message.append(is_first ? " with " : ", ").append(name).append("=").append(number_text(value));
 }

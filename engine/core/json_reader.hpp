@@ -44,8 +44,8 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// The text of an expression, given as a string or as a number. Formulas replace their names
-  /// (see insert()).
+  /// The text of an expression, given as a string or as a number, with the formulas of insert()
+  /// in place of their names.
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 

@@ -212,8 +212,8 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// The β of proposal number `turn` in a generation of `count` proposals. β grows from beta_low to
-  /// beta_high; for a single proposal, β is drawn at random between these limits.
+  /// The β (see Acquisition) of proposal number `turn` in a generation of `count` proposals. β goes
+  /// from beta_low to beta_high; for a single proposal, β is drawn at random between these limits.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }

@@ -21,7 +21,7 @@ class GaussianProcess {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] double noise() const { return noise_; }
 
-  /// ln p(targets | kernel, noise), up to a constant.
+  /// ln p(targets | covariance kernel, noise), up to a constant.
   [[nodiscard]] double log_likelihood() const;
 
  private:

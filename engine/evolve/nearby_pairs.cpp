@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// Summarises `factors`: for each pair of candidates, ln of the ratio of times; at least one pair.
+/// Summarises `factors`, the effects of a change on ln time in pairs of candidates (at least one).
 PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winner) {
   std::ranges::sort(factors);
   return {.pairs = factors.size(),
@@ -124,7 +124,7 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
     const PairEffect beyond =
         summary_of(seen, own != in_winner.end() ? std::optional(own->second) : std::nullopt);
     // A joint effect combines four measured times with equal scatter, so its scatter is twice that
-    // of one time, and its limit is twice kSameTime.
+    // of one time, and it counts only above twice kSameTime.
     const bool is_plain =
         std::abs(beyond.middle) > 2 * kSameTime && (beyond.low > 0 || beyond.high < 0);
     if (is_plain) {

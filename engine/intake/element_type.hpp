@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The elements of a C++ type as a type of problem files and a number of lanes.
+/// The elements of a C++ type: their type in problem files, and how many (lanes) a value has.
 struct ElementType {
   std::string_view dtype = {};  ///< "f32"; empty: none
   int lanes = 1;                ///< 4 for float4

@@ -193,7 +193,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Increases `scale_` until a run with larger sizes executes at most 4 million instructions.
+  /// Doubles `scale_`, the divisor of larger sizes, until a run takes < 4 million instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {

@@ -45,7 +45,7 @@ class Simulation {
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     if (differs()) to_run_ = profile.last_sm.kinds.size();
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
-    // Every other SM receives a CTA before this SM receives its first CTA.
+    // All other SMs receive their first CTA before this SM does.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
     for (std::size_t i = 0; i < to_run_; ++i) instructions_ += kinds_[kind_of(i)].instructions;
     if (differs()) instructions_ *= profile.last_sm.each;
@@ -158,7 +158,7 @@ class Simulation {
     core.candidate = kNever;
     for (const std::size_t w : core.warps) {
       const double at = earliest(core, warps_[w]).first;
-      // Among warps with the same time, prefers the warp that issued last, then the oldest warp.
+      // Among warps that can issue at the same time, prefers the last to issue, then the oldest.
       if (at < core.candidate || (at == core.candidate && w == core.last)) {
         core.candidate = at;
         core.chosen = w;

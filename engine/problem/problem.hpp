@@ -216,7 +216,7 @@ struct KernelStep {
   std::string entry;  ///< C++ name; each compilation finds its symbol
   LaunchExpressions launch;
   /// Positions, in Problem::arguments, of the kernel's parameters in order; nullopt: all arguments.
-  /// A step takes only the tensor maps that it lists.
+  /// Never nullopt in a problem with tensor maps: a step takes only the maps that it lists.
   std::optional<std::vector<std::size_t>> arguments = {};
   /// Expression of shape variables and macros: 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};

@@ -47,7 +47,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Expressions use doubles, which would round a larger integer; the compiler would not.
+    // Expressions use doubles, which round integers above kExact; the compiler does not round.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");

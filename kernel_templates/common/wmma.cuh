@@ -70,7 +70,7 @@ __device__ __forceinline__ Accumulator load_accumulator(const float* shared, int
 }
 
 /// An accumulator whose element (i, j) is column[i]: a column-major load with stride 0. Each lane
-/// gets the factors of its rows, whichever these are.
+/// gets the values of its rows, whichever rows these are.
 __device__ __forceinline__ Accumulator broadcast_column(const float* column) {
   Accumulator f;
   asm volatile(

@@ -42,7 +42,7 @@ __device__ __forceinline__ void set_columns(Accumulated& state, int block, int c
   odd[2 * half + 1] = columns.value[3];
 }
 
-/// The factor for each of `kParts` sums of a row, and the row's statistics over all parts.
+/// For merging a row's `kParts` parts: the factor of each part's sums, and the merged statistics.
 template <int kParts>
 struct Weights {
   float factor[kParts];
@@ -227,8 +227,8 @@ __device__ __forceinline__ void read_parts(Accumulated& state, float* partials, 
   }
 }
 
-/// Writes this CTA's part to `partials`. Returns true in the CTA that arrives last, which then has
-/// the merged rows, and sets the ticket back to zero.
+/// Writes this CTA's part to `partials`. The CTA that arrives last also merges the rows in `state`,
+/// sets the ticket back to zero and returns true; the other CTAs return false.
 __device__ __forceinline__ bool merge_parts(Accumulated& state, const Problem& problem,
                                             const Item& item, u32 shared, const Role& role,
                                             int thread, float scale) {

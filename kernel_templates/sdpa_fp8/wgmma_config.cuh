@@ -91,13 +91,13 @@ constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Whether a branch skips the code that LAZY_RESCALE makes unnecessary; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// Row sums by eight more columns of V: in f16 a second panel, but D = 128 needs two panels for V.
+/// Row sums as P times columns of ones: in f16, in the second panel, which D = 128 needs for V.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
 /// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
-/// thousands of keys would lose addends, so the sum of each step is added in f32. With other values
-/// of OVERLAP, this addition would make ptxas serialise the products (note C7511); they need
-/// ROW_SUM add for long sequences.
+/// thousands of keys would lose addends, so the sum of each step is added in f32. Unless OVERLAP is
+/// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
+/// long sequences need ROW_SUM add.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
 /// P is 2^(score + kPOffset), so that e4m3 holds P up to 2^8. LAZY_RESCALE lets P grow by a factor
 /// of up to 2^LAZY_RESCALE before the maximum is raised.
@@ -113,7 +113,7 @@ constexpr int kSteps = kKeys / STEP_N;
 constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
 constexpr int kConsumers = kGroup * kConsumerGroups;
 constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
-/// Number of threads that copy the same keys: producers, or warpgroups that process these keys.
+/// Number of threads that copy the same keys: the producers, or the consumers of these keys.
 constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 

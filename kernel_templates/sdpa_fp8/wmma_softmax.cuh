@@ -63,7 +63,7 @@ __device__ __forceinline__ float total_of(const Float4& p) {
   return (p.value[0] + p.value[1]) + (p.value[2] + p.value[3]);
 }
 
-/// Stores P as P V reads it: in f16 in the buffer of probabilities, or in f32 in place of the
+/// Stores P for the product P V: in f16 in the buffer of probabilities, or in f32 in place of the
 /// scores.
 __device__ __forceinline__ void store_probabilities(float* row, u16* prob_row, int c,
                                                     const Float4& p) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void store_probabilities(float* row, u16* prob_row, i
 
 constexpr int kLaneChunks = kKeys / 8;  ///< groups of four scores per lane and row
 
-/// Computes one row, which is read once and kept in registers. Returns this lane's part of the sum.
+/// Computes P of one row, whose scores are read once. Returns this lane's part of the row's sum.
 __device__ __forceinline__ float softmax_fused(float* row, u16* prob_row, int part, int limit,
                                                float scale, float& maximum) {
   Float4 x[kLaneChunks];
@@ -100,7 +100,7 @@ __device__ __forceinline__ float softmax_fused(float* row, u16* prob_row, int pa
   return sum;
 }
 
-/// Computes one row in three passes over shared memory: maximum, exponentials, sum and conversion.
+/// Like softmax_fused(), in three passes over shared memory: maximum, exponentials, sum and P.
 __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, int part, int limit,
                                                    float scale, float& maximum) {
   float largest = maximum;
@@ -129,9 +129,9 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
 
 /// Turns the warp's scores into probabilities relative to the running maximum of each row. Writes
 /// to `correction` the factor for the previous sums of each row (1 if its maximum did not change).
-/// `limit`: the number of keys of the tile that exist for this warp; it may be negative or too
-/// large. `scale`: positive; converts raw scores to powers of two. Returns true, in every lane, if
-/// the factor of some row is not 1.
+/// `limit`: the number of keys of the tile that exist for this warp; it may be negative or
+/// exceed the tile. `scale`: positive; P is 2^(scale * (score - maximum)). Returns false, in every
+/// lane, only with LAZY_RESCALE and if no maximum grew.
 __device__ __forceinline__ bool softmax_tile(float* scores, u16* probs, float* correction,
                                              const Role& role, RowStats& stats, int limit,
                                              float scale) {

@@ -10,8 +10,8 @@
 namespace evo {
 
 /// A time in µs for each configuration on a path (a sequence of macro changes that ends at the
-/// winner), the start first: winner_us divided by the ratios of all later steps. The times agree
-/// with the ratios of the steps and end at the winner's time.
+/// winner), the start first: winner_us divided by the ratios of all later steps. A step's ratio is
+/// the time after the step / the time before it.
 [[nodiscard]] std::vector<double> levels_of(const WinnerWay& way, double winner_us);
 
 /// Whether the path changes any macro; false if it starts at the winner.

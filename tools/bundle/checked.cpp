@@ -191,7 +191,7 @@ class Conditions {
   }
 
   /// A size is served only if a checked size is divisible by the same powers of two up to `width`,
-  /// because the kernel may choose the width of its memory accesses by them.
+  /// because the kernel may choose the width of its memory accesses by the largest of these powers.
   void add_vectors(Whole width) {
     if (sizes_.empty() || divisor_ % width == 0) return;
     std::set<Whole> steps;
@@ -227,8 +227,7 @@ class Conditions {
     all_.push_back(
         {{"expression", expression}, {"why", why}, {"variables", OrderedJson::array({name_})}});
   }
-  /// Adds a condition on all sizes except 0, which has no elements and is covered by the condition
-  /// on the range of sizes.
+  /// Adds a condition on all sizes except, if it was checked, 0: a size of 0 means no elements.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }

@@ -7,8 +7,8 @@
 namespace evo {
 
 /// An expression for loaders, which have no parser: {"expression": label, "tree": …}, with the tree
-/// of TranslatedExpression. `constants`: values by name. Throws InputError if `text` is not an
-/// expression.
+/// of TranslatedExpression. `label`: the text that messages quote. `constants`: values by name.
+/// Throws InputError if `text` is not an expression.
 [[nodiscard]] nlohmann::ordered_json expression_json(const std::string& text,
                                                      const std::string& label,
                                                      const nlohmann::ordered_json& constants);

@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A division by an odd divisor that the compiler replaced by a multiplication by a constant, of
-/// which it keeps the high bits. constant = floor(2^(bits + places) / divisor) + 1. Granlund and
+/// A division by an odd divisor. The compiler replaced it by a multiplication by a constant, and
+/// uses the product's high bits. constant = floor(2^(bits + places) / divisor) + 1. Granlund and
 /// Montgomery, "Division by invariant integers using multiplication", 1994.
 struct Reciprocal {
   std::uint64_t divisor = 0;

@@ -54,7 +54,7 @@ std::vector<int> written_by(const Instruction& its) {
   return writes_none ? std::vector<int>{} : registers_in(its.operands[0]);
 }
 
-/// Whether the result depends on memory or threads, and therefore not on shape variables alone.
+/// Whether the result of an instruction depends on memory or threads, not on shape variables alone.
 bool is_of_memory_or_threads(Opcode opcode) {
   return is_one_of(
       opcode, {Opcode::kAtom, Opcode::kLd, Opcode::kLdu, Opcode::kLdmatrix, Opcode::kTex,
@@ -75,8 +75,8 @@ class SizeFlow {
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
       parameters_[function.parameters[i]] = i;
     }
-    // A register that several instructions or a predicated instruction write may differ between
-    // threads.
+    // A register may differ between threads if several instructions or a predicated instruction
+    // write it.
     for (const Instruction& its : function.body) {
       for (const int reg : written_by(its)) writers_.at(index(reg)) += its.guard >= 0 ? 2 : 1;
     }

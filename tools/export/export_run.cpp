@@ -42,8 +42,8 @@ void write(const KernelExport& kernel, const fs::path& folder) {
        {file(".ptx"), kernel.ptx, true},
        {file(".cu"), kernel.source},
        {file(".json"), kernel.manifest.dump(2) + "\n"}},
-      // Only files of evo-export may be replaced, because a template and its problem.json may have
-      // the same names.
+      // Replaces only files that evo-export wrote, because a template and its problem.json may
+      // have the names of the exported files.
       {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';

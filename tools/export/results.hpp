@@ -17,14 +17,14 @@ struct RunResults {
   int not_judged = 0;  ///< built but not run: without a device, or skipped by a shortlist
 };
 
-/// The T4 format of auto-tuning results. "invalidity" names the gate that a configuration failed:
+/// The results of a run in the T4 format. "invalidity" names the gate that a configuration failed:
 /// build "compile", resource and timing "runtime", correctness "correctness". The additional key
 /// "evo_tune" holds the reason of a failure, the candidate's origin, and its kernel's resources.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
-/// The format of a Kernel Tuner cache file. A failed configuration has the kind of failure instead
-/// of a time: build "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
-/// "RuntimeFailedConfig".
+/// The results of a run as a Kernel Tuner cache file. A failed configuration has the kind of
+/// failure instead of a time: build "CompilationFailedConfig", resource "InvalidConfig",
+/// correctness and timing "RuntimeFailedConfig".
 [[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
 
 /// Writes a file by write_outputs(), compressed by gzip if the name ends with .gz. Throws

@@ -26,7 +26,7 @@ DEVICES = {  # folder of runs: name, summary, in the order of the site
                "predicted or simulated."),
 }
 README_DEVICE = "nvidia-h100"
-# The rows of the README's table, and the only column of the page of results that it omits.
+# The rows of the README's table, and the only column of the results page that this table omits.
 README_SIZES = ("2, 8, 32, 64", "2, 8, 512, 64", "2, 8, 2048, 64", "2, 8, 2048, 128",
                 "2, 8, 2048, 64, causal")
 README_LEAVES_OUT = "PyTorch, FP8 inputs"

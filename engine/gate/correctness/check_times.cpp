@@ -17,7 +17,7 @@ constexpr double kAloneUs = 5;
 
 /// If a launch reads data from memory instead of the L2 cache, its time grows by a factor below
 /// kMostTimes. A launch that runs alone, with cold instruction caches, takes less than kMostAloneUs
-/// longer.
+/// longer than a launch in a graph.
 constexpr double kMostTimes = 4;
 constexpr double kMostAloneUs = 20;
 

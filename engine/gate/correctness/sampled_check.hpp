@@ -16,8 +16,8 @@ namespace evo {
 ///    once, and nothing else.
 /// 2. If step 1 succeeds, run a sample of CTAs (draw_part). The sample must write exactly the
 ///    traced elements, in whole rows. All rows that the sample writes are compared.
-/// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
-///    element. A random selection of rows is compared.
+/// 3. If steps 1 and 2 find no sample that represents the grid, run the whole grid. The grid must
+///    write every element. A random selection of rows is compared.
 /// 4. The reference computes the compared rows of every output. The compared rows of the
 ///    reference also serve to audit the tolerance (ToleranceAudit).
 class SampledCheck {

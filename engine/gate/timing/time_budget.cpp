@@ -11,11 +11,11 @@ namespace {
 constexpr double kShortLaunchUs = 100;
 constexpr double kLeastSamples = 3;
 constexpr double kLeastPairs = 10;
-/// The times for warm-ups and for the most samples, as multiples of the time for the least samples.
+/// The times of all warm-ups and of most_samples, divided by the time of least_samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
-/// For launches of at least this length, the time for the least samples is multiplied by
-/// kShareOfLong, because a few such launches give a precise time.
+/// For launches of at least this length, the time of least_samples is multiplied by kShareOfLong,
+/// because a few launches of this length give a precise time.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
 /// For very long launches, this factor replaces kShareOfLong, because even the first launch gives a

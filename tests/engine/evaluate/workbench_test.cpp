@@ -97,8 +97,8 @@ class WorkbenchTest : public testing::Test {
 };
 
 /// The macros that begin with UNUSED do not change the code, because the fake compiler ignores
-/// them. If an UNUSED macro changes the launch or the check, candidates have different kernels
-/// nevertheless.
+/// them. Candidates that differ only in an UNUSED macro share a kernel unless the macro changes the
+/// launch or the check.
 TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   change(space_file(), [](Json& space) {
     for (const char* macro :

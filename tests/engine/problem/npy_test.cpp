@@ -171,7 +171,7 @@ TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   }
 }
 
-/// If a file with integers is read as an 8-bit float, its bytes are numbers, not bit patterns.
+/// If a file of integers is read as an 8-bit float, the integers are values, not bit patterns.
 TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));

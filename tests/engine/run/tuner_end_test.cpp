@@ -106,8 +106,8 @@ class LastOutcome final : public TunerObserver {
 };
 
 TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
-  // A run reserves time for A/B comparisons: a fifth of the time limit until the first comparisons
-  // of a generation, then twice the time of these comparisons.
+  // A run reserves time for A/B comparisons: a fifth of the time limit until the first comparisons,
+  // then twice the longest time that the comparisons of one generation have taken.
   for (const auto& [compare_ms, least_s, most_s] :
        {std::tuple(1.0, 3.7, 4.0), std::tuple(100.0, 2.0, 3.25)}) {
     fake::MemoryStore store;

@@ -65,7 +65,7 @@ class Noise {
   }
 
  private:
-  /// Replaces up to eight bytes of a frame, and cuts off half of the frames.
+  /// Replaces up to eight bytes of a frame, and removes the end of half of the frames.
   Bytes changed(Bytes frame) {
     constexpr std::uint64_t kMostChanges = 8;
     for (auto changes = 1 + random_.below(kMostChanges); changes > 0; --changes) {

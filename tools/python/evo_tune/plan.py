@@ -163,8 +163,8 @@ def _scalar_bytes(argument, values, count):
 
 
 def _doublings(count, first, what):
-    """The value of a CUDA enumeration of powers of two: 0 for 0 bytes, 1 for `first`, 2 for 2 *
-    `first`, and so on."""
+    """The code of a number of bytes in a CUDA enumeration: 0 for 0, 1 for `first`, 2 for
+    2 * `first`, 3 for 4 * `first`."""
     codes = {0: 0, first: 1, 2 * first: 2, 4 * first: 3}
     if count not in codes:
         raise Error(f"{what} is {count} bytes")
@@ -225,7 +225,7 @@ def _argument(its, values, allowed):
 
 
 def _require_valid(condition, values, allowed):
-    """Raises Error if the condition fails, unless the caller allows one of its variables."""
+    """Raises Error if the condition fails, unless `allowed` permits the value of one variable."""
     variables = condition.get("variables", [])
     for name in variables:
         least, most = allowed.get(name, (math.inf, -math.inf))
@@ -260,8 +260,8 @@ def _attributes(step):
 
 def planned(plan, shape, device, buffers, allowed):
     """Computes the arguments and steps of a launch. Raises Error with the reason if the kernel is
-    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: the permitted
-    ranges of unchecked variables, by name."""
+    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: the
+    permitted range of each variable or buffer that the caller exempts from checks, by name."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
     with reading("its part of the index"):
         for condition in plan["valid"]:

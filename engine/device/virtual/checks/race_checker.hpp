@@ -79,8 +79,8 @@ class RaceChecker {
   [[nodiscard]] Result begin_async(const Access& access);
   /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
-  /// Records that bulk copies into shared memory have completed. The copies count as a write at
-  /// `time` of the vector clocks' entry `copies`, which is at least kMaxWarps.
+  /// Records that bulk copies into shared memory have completed. The copies count as one write at
+  /// time `time` of the entry `copies` (at least kMaxWarps) of the vector clocks.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The

@@ -60,8 +60,8 @@ struct GridCounts : CtaCounts {
   GridCounts& operator+=(const GridCounts& other);
 };
 
-/// Converts the work of a CTA (its number of warp instructions) to a level on a logarithmic scale.
-/// CTAs whose work differs by less than a tenth are on the same level or on adjacent levels.
+/// Converts the work of a CTA (see GridCounts::work) to a level on a logarithmic scale. CTAs whose
+/// work differs by less than a tenth are on the same level or on adjacent levels.
 [[nodiscard]] int work_level(std::uint64_t work);
 
 /// The number of CTAs of the launch that fit into this host's memory at once; at least one.

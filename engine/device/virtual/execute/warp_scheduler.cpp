@@ -68,7 +68,7 @@ bool WarpScheduler::count(std::uint64_t executed) {
 }
 
 std::uint64_t WarpScheduler::stall_budget() const {
-  // CTAs that only poll share one instruction budget, because they run in turn for short times.
+  // CTAs that only poll share one budget, so that many CTAs do not delay the report of a hang.
   constexpr std::uint64_t kLeast = 200'000;
   const std::uint64_t budget = launch_.stall_budget;
   if (!only_polls() || launch_.count_memory) return budget;

@@ -19,9 +19,9 @@ class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-  /// False if the access does not need to be recorded, because it cannot race.
+  /// False if the access is not recorded, because it cannot race or the checks are off.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  /// Locks the memory that the lane accesses for this host thread, until the next call of enter()
+  /// Locks, for this host thread, the memory that the lane accesses, until the next call of enter()
   /// or the destructor.
   void enter(std::size_t lane);
 
@@ -78,8 +78,7 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 
 /// Checks a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
 /// including the warp's own, has written the address in this launch, because the load may return
-/// the old value (PTX ISA, "ld.global.nc"). Only memory in which GlobalRaces finds races between
-/// CTAs is checked.
+/// the old value (PTX ISA, "ld.global.nc"). Finds only writes that GlobalRaces recorded.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// The hazard for a weak read that is not ordered after a strong write by another CTA.

@@ -129,7 +129,7 @@ class NoisyClock {
 
 class Pairs : public testing::TestWithParam<Noise> {
  protected:
-  /// The number of each verdict in A/B comparisons between a kernel of 5 µs and a kernel of
+  /// How often each verdict results from A/B comparisons between a kernel of 5 µs and a kernel of
   /// `second_us`.
   static std::map<int, int> verdicts(const Noise& noise, double second_us, int comparisons) {
     GateFixture fixture;
