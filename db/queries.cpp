@@ -121,6 +121,17 @@ std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) 
   return runs;
 }
 
+std::string why_no_elite(const std::vector<StoredRun>& runs) {
+  const std::string where =
+      runs.size() == 1 ? "run " + std::to_string(runs.front().id) : "any matching run";
+  const bool are_recordings = !runs.empty() && std::ranges::all_of(runs, [](const StoredRun& run) {
+    return is_recording(run.info);
+  });
+  if (!are_recordings) return "no kernel is green in " + where;
+  return (runs.size() == 1 ? where + " is a recording" : "all matching runs are recordings") +
+         " of evo-record, which keeps no elite";
+}
+
 std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows) {
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -22,6 +22,9 @@ struct RunFilter {
 /// `filter.run`, and InputError if no run has the filter's shape or device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
+/// Says why the runs, of which none has an elite, have none: "no kernel is green in run 1".
+[[nodiscard]] std::string why_no_elite(const std::vector<StoredRun>& runs);
+
 /// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.
 struct Tie {
   double ratio = 1;  ///< the kernel's time / the time of the kernel above

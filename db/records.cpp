@@ -1,6 +1,7 @@
 #include "db/records.hpp"
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -27,6 +28,10 @@ Value value_of(const Names<Value, kCount>& names, const char* kind, std::string_
 }
 
 }  // namespace
+
+bool is_recording(const RunInfo& run) {
+  return nlohmann::json::parse(run.options_json).value("aim", "") == "record";
+}
 
 std::string_view to_string(RunStatus status) {
   return kStatusNames.at(static_cast<std::size_t>(status)).second;

@@ -40,6 +40,9 @@ struct RunInfo {
   std::string evo_version;
 };
 
+/// Whether evo-record made the run: it recorded times and has no elite.
+[[nodiscard]] bool is_recording(const RunInfo& run);
+
 enum class RunStatus { kRunning, kFinished, kInterrupted, kFailed };
 
 /// Returns "running", "finished", "interrupted" or "failed".

@@ -81,6 +81,7 @@ std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments
   AgentOptions options;
   if (words[1] == "compile") options.compilers = 1;
   bool takes_standard_input = false;
+  bool names_device = words[1] != "device";
   for (std::size_t i = 2; i < words.size(); ++i) {
     const auto value = [&]() -> const std::string& {
       if (i + 1 == words.size()) throw InputError(words[i] + ": a value is missing");
@@ -92,20 +93,22 @@ std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments
       options.compilers = job_count(value());
     } else if (words[i] == "--device") {
       add_devices(options.devices, value());
+      names_device = true;
     } else if (words[i] == "--key-stdin") {
       takes_standard_input = true;
     } else if (words[1] == "device" && !words[i].starts_with('-')) {
       add_devices(options.devices, words[i]);
+      names_device = true;
     } else {
       throw InputError("unknown option " + words[i] +
                        "; allowed: --connect, --device, --jobs and --key-stdin");
     }
   }
-  if (words[1] == "device" && options.devices.empty()) options.devices = {"auto"};
+  if (!names_device) options.devices = {"auto"};
   options.program = worker_program();
   options.devices = real_devices(std::move(options.devices), words[1] == "host", options.program);
   if (options.devices.empty() && options.compilers == 0) {
-    throw InputError("evo-worker host: no worker: --device ID or --jobs N is required");
+    throw InputError("evo-worker " + words[1] + ": no worker: --device ID or --jobs N is required");
   }
   options.key = takes_standard_input ? key_of_standard_input() : key_of_environment();
   options.version = EVO_VERSION;

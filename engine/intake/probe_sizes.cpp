@@ -68,6 +68,19 @@ const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level
   return (is_round ? kRound : kPower)[large < 2 ? 0 : 1][level];
 }
 
+/// The largest prime number below `value`, which is at least 3.
+std::int64_t prime_below(std::int64_t value) {
+  const auto is_prime = [](std::int64_t number) {
+    for (std::int64_t divisor = 2; divisor * divisor <= number; ++divisor) {
+      if (number % divisor == 0) return false;
+    }
+    return true;
+  };
+  do --value;
+  while (!is_prime(value));
+  return value;
+}
+
 }  // namespace
 
 std::string to_text(SizeKind kind) {
@@ -138,7 +151,10 @@ std::vector<std::string> small_shape(SizeKind kind, const SizeTexts& variables) 
     const Numbers& numbers = kind == SizeKind::kRagged
                                  ? kRagged[std::min<std::size_t>(large, 3) - 1][level]
                                  : small_numbers(kind, large, level);
-    values.push_back(std::to_string(std::min(numbers[next++ % numbers.size()], value)));
+    const std::int64_t small = numbers[next++ % numbers.size()];
+    values.push_back(std::to_string(small < value               ? small
+                                    : kind == SizeKind::kRagged ? prime_below(value)
+                                                                : value));
   }
   return values;
 }

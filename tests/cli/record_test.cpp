@@ -108,6 +108,12 @@ TEST(EvoRecord, WhatItWritesIsReadBackAsItWasFound) {
   const ProgramResult replay =
       session.run("evo-replay --recorded r.json.gz kt.json --strategy random --repeats 2");
   EXPECT_EQ(replay.exit_code, 0) << replay.err;
+  for (const char* program : {"evo-elite", "evo-export --out exported",
+                              "evo-export --bundle bundle", "evo-report --out report.html"}) {
+    EXPECT_THAT(session.run(program).err,
+                HasSubstr("run 1 is a recording of evo-record, which keeps no elite"))
+        << program;
+  }
 }
 
 TEST(EvoRecord, TheFileSaysHowItWasMade) {

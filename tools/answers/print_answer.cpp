@@ -50,9 +50,8 @@ ExitCode print_elites(const Store& store, const EliteOptions& options) {
     answers.back().notes += vendor_line(store.vendor_times(elite.run.id));
   }
   if (!green) {
-    std::cerr << "evo-elite: " << options.db << ": no kernel is green in "
-              << (options.filter.run ? "run " + std::to_string(*options.filter.run)
-                                     : std::string("any matching run"))
+    std::cerr << "evo-elite: " << options.db << ": "
+              << why_no_elite(select_runs(store, options.filter))
               << "; evo-elite runs lists the runs, evo-elite rejections says why\n";
     return ExitCode::kNothingGreen;
   }

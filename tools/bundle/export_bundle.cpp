@@ -125,7 +125,10 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
       is_one ? std::vector{target_of(stores.front(), source.candidate)} : bundle_targets(sources);
   if (is_one) note_screened_only(stores.front(), source.candidate);
   if (targets.empty()) {
-    std::cerr << "evo-export: no kernel is green in any matching run\n";
+    std::vector<StoredRun> runs;
+    for (const BundleSource& one : sources)
+      runs.insert(runs.end(), one.runs.begin(), one.runs.end());
+    std::cerr << "evo-export: " << why_no_elite(runs) << '\n';
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;

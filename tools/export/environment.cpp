@@ -116,7 +116,7 @@ Ordered environment(const Store& store, const StoredRun& run) {
                    {"finished_at", or_null(run.finished_at)},
                    {"evo_tune", run.info.evo_version}};
   const Ordered options = Ordered::parse(run.info.options_json);
-  if (options.value("aim", "") == "record") found["recording"] = recording(store, run, options);
+  if (is_recording(run.info)) found["recording"] = recording(store, run, options);
   return found;
 }
 

@@ -151,7 +151,7 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const std::optional<CandidateId> candidate =
       source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
   if (!candidate) {
-    std::cerr << "evo-export: " << db << ": no kernel is green in any matching run\n";
+    std::cerr << "evo-export: " << db << ": " << why_no_elite(select_runs(store, filter)) << '\n';
     return ExitCode::kNothingGreen;
   }
   export_kernel_files(store, *candidate, source.name, options.out);

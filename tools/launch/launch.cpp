@@ -14,9 +14,10 @@ std::vector<LaunchCommand> own_commands(const std::string& text, const LaunchReq
   constexpr std::string_view kPlace = "{worker}";
   const std::size_t at = text.find(kPlace);
   if (at == std::string::npos) {
-    throw InputError("--launch '" + text +
-                     "': the command must contain {worker}, which evo-tune replaces by evo-worker "
-                     "and its arguments, such as --launch 'kubectl exec pod -- {worker}'");
+    throw InputError(
+        "--launch '" + text +
+        "': the command must contain {worker}, which evo-tune replaces by evo-worker "
+        "and its arguments, such as --launch 'kubectl exec -i pod -- {worker} --key-stdin'");
   }
   const std::string worker = shell_word(request.worker) + " host --connect " +
                              shell_word(request.address) + " --device " +

@@ -15,6 +15,7 @@ constexpr const char* kSteps = R"sh(
 nodes=${SLURM_JOB_NUM_NODES:-${SLURM_NNODES:-1}}
 gpus=${SLURM_GPUS_ON_NODE:-${SLURM_GPUS_PER_NODE:-0}}
 gpus=${gpus##*:}
+[ "$3" != none ] || gpus=0
 cpus=${SLURM_JOB_CPUS_PER_NODE:-${SLURM_CPUS_ON_NODE:-1}}
 cpus=${cpus%%[!0-9]*}
 rest=$((cpus - gpus))

@@ -134,7 +134,7 @@ void put_insight(Ordered& json, const Store& store, const StoredRun& run) {
 std::string command_of(const StoredRun& run) {
   const RunInfo& info = run.info;
   const Ordered options = Ordered::parse(info.options_json);
-  const bool records = options.value("aim", "") == "record";
+  const bool records = is_recording(info);
   const auto of_group = options.value("shapes", std::vector<std::string>{info.shape});
   const std::string shapes = fmt::format("{}", fmt::join(of_group, ","));
   std::string command =

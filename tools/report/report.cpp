@@ -63,7 +63,7 @@ ExitCode report(const ReportOptions& options) {
     data["runs"].push_back(report_of_run(store, run));
     if (!data["runs"].back()["winner"].is_null()) continue;
     green = false;
-    std::cerr << "evo-report: " << options.db << ": no kernel is green in run " << run.id
+    std::cerr << "evo-report: " << options.db << ": " << why_no_elite({run})
               << "; the report says why\n";
   }
   write_outputs({{options.out, report_page(title_of_page(data["runs"]), data)}},

@@ -32,7 +32,7 @@ def node_actors(ray, node, arguments):
     """Starts the workers of one node and returns their futures."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    gpus = int(node["Resources"].get("GPU", 0))
+    gpus = int(node["Resources"].get("GPU", 0)) if arguments.device != "none" else 0
     cores = int(node["Resources"].get("CPU", 0))
     jobs = cores - gpus if arguments.jobs == "all" else int(arguments.jobs)
     place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
