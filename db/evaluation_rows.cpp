@@ -76,7 +76,7 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
       " created_at FROM candidate WHERE id = ?",
       candidate);
   if (!row.next()) {
-    db.fail("no candidate {}; `evo-elite` lists the numbers of candidates", candidate);
+    db.fail("no candidate {}; `evo-elite` lists candidates with their numbers", candidate);
   }
   StoredEvaluation evaluation;
   EvaluationRecord& record = evaluation.record;

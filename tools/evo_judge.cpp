@@ -67,7 +67,7 @@ void declare(CLI::App& app, Options& options) {
                  "without --set and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
-               "measure joules per launch for a second (on a GPU that counts energy)");
+               "launch for one second to measure joules per launch (on a GPU that counts energy)");
   app.add_flag("--profile", options.profile,
                "test the kernel's Nsight Compute counters against \"profile\" of problem.json");
   app.add_option("--outputs", options.outputs,

@@ -1,4 +1,4 @@
-// evo-ptx-run: launches one PTX kernel on the virtual GPU and prints its hazards.
+// evo-ptx-run: launches one PTX kernel on the virtual GPU and prints its defects.
 
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints hazards.\n"
+    "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints defects.\n"
     "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, "
     "with their source lines when the PTX has them (-lineinfo).";
 
@@ -60,7 +60,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
   app.add_flag("--quiet", options.quiet, "print no statistics");
   app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
   app.footer(kFooter + exit_codes({{0, "clean"},
-                                   {1, "hazards"},
+                                   {1, "defects"},
                                    {2, "bad usage or input"},
                                    {3, "this machine has too little memory"}}));
 }

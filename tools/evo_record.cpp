@@ -95,8 +95,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
-  app.add_option("--resume", options.resume_run,
-                 "continue the newest unfinished recording of the same inputs, or run N")
+  app.add_option(
+         "--resume", options.resume_run,
+         "continue run N, or the newest unfinished recording of this space, problem, shape and "
+         "device, with the inputs of that recording")
       ->expected(0, 1)
       ->transform(row_number());
   CLI::Option* json =

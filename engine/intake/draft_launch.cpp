@@ -113,7 +113,8 @@ class Launch {
     if (unread.size() != 1) return {};
     draft_.assumed.push_back(
         "block: " + unread.front() +
-        " is the number of threads of a CTA, because the source does not read it");
+        " is the number of threads of a CTA, because it is the only macro that the source, --grid "
+        "and --shared do not use");
     return unread.front();
   }
 

@@ -166,7 +166,8 @@ void draft_sizes(const Given& given, Draft& draft) {
     const std::size_t count = values.size();
     if (count > 1 && shapes > 1 && count != shapes) {
       refuse("--size", name, text,
-             "another size has " + std::to_string(shapes) + " values; allowed: one, or as many");
+             "another size has " + std::to_string(shapes) + " values; allowed: 1 or " +
+                 std::to_string(shapes) + " values");
     }
     shapes = std::max(shapes, count);
   }

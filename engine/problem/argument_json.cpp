@@ -70,7 +70,9 @@ void parse_content(const JsonReader& reader, Argument& argument) {
       return;
     }
     if (!argument.file_shapes.empty()) {
-      generator.fail("shapes", "needs a \"distribution\" beside the file, for the other shapes");
+      generator.fail("shapes",
+                     "needs a \"distribution\" beside the file, "
+                     "for the shapes that \"shapes\" does not list");
     }
   } else {
     argument.generator = parse_generator(generator, argument.dtype);

@@ -57,9 +57,10 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   if (value.is_number()) return {Kind::kReal, value.dump(), value.get<double>()};
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     if (is_number_in_quotes(value.get_ref<const std::string&>())) {
-      reader.fail(key, value.dump() +
-                           ": a value in quotes is a name, and its macro is its index in the list; "
-                           "allowed: numbers, true and false without quotes");
+      reader.fail(key,
+                  value.dump() +
+                      ": a value in quotes is a name, and the kernel gets its index in the list; "
+                      "allowed: numbers, true and false without quotes");
     }
     return {Kind::kName, value.get<std::string>(), 0};
   }

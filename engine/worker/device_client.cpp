@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kPredictedStep{300000};
               message.at("error").get<std::string>());
 }
 
-constexpr const char* kNoMessage = "made its process send no valid message";
+constexpr const char* kNoMessage = "caused its worker process to send an invalid message";
 
 }  // namespace
 

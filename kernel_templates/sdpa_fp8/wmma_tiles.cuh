@@ -38,7 +38,7 @@ __device__ __forceinline__ u8* v_slot(u8* pool, int slot) {
 /// loop is needed.
 template <int kTileRows, int kSharers, class Body>
 __device__ __forceinline__ void for_each_chunk(int thread, Body body) {
-  static_assert(kSharers % kRowChunks == 0, "a thread must have the same chunk in each turn");
+  static_assert(kSharers % kRowChunks == 0, "a thread must get the same chunk of all its rows");
   constexpr int kRowsPerTurn = kSharers / kRowChunks;
   constexpr int kTurns = ceil_div(kTileRows, kRowsPerTurn);
   const int first = thread / kRowChunks;

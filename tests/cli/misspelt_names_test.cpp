@@ -138,7 +138,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-elite --shape misson", "did you mean 'mission'?"},
       {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake GPU, fake:measured"},
       {"evo-elite --run 99", "evo.db: no run 99; stored runs: 2, numbered 1 to 2"},
-      {"evo-elite show 999", "no candidate 999; `evo-elite` lists the numbers of candidates"},
+      {"evo-elite show 999", "no candidate 999; `evo-elite` lists candidates with their numbers"},
       {"evo-elite overall --weight raged=2",
        "--weight: unknown shape 'raged'; did you mean 'ragged'?"},
       {"evo-elite --db evo.bd", "evo.bd: no such file; did you mean 'evo.db'?"},

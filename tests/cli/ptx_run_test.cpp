@@ -94,7 +94,7 @@ TEST_F(PtxRun, RunsAndSaves) {
   EXPECT_EQ(std::filesystem::file_size(folder_ / "b.out"), 128U);
 }
 
-TEST_F(PtxRun, HazardsAreCodeOne) { EXPECT_EQ(copy("--block 33").exit_code, 1); }
+TEST_F(PtxRun, DefectsAreCodeOne) { EXPECT_EQ(copy("--block 33").exit_code, 1); }
 
 TEST_F(PtxRun, BadInputIsCodeTwoWithAMessage) {
   std::ofstream(folder_ / "empty.ptx");

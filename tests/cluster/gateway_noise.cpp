@@ -30,8 +30,8 @@ ExitCode run(int argc, char** argv) {
   options.key = key_of_environment();
   const NoiseCount count = send_noise(options);
   std::printf(
-      "%zu frames: %zu without the key, %zu greetings, %zu behind a valid greeting; the run closed "
-      "%zu connections\n",
+      "%zu changed frames: %zu sent without the key, %zu as greetings, %zu after a valid greeting; "
+      "the run closed %zu connections\n",
       count.frames(), count.without_key, count.greetings, count.answers, count.closed);
   return ExitCode::kGreen;
 }

@@ -186,7 +186,7 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
                 .table = {.columns = {{"milestone", "milestone", 0, true},
                                       {"outcome", "outcome", 0, true},
                                       {"p50_us", time_heading("p50 us", kind), 2},
-                                      {"speedup", "vs rung before", 3},
+                                      {"speedup", "vs previous", 3},
                                       {"kind", "kind", 0, true},
                                       {"candidate", "candidate"},
                                       {"duplicate_of", "same kernel as"},
@@ -209,14 +209,14 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     return answer;
   }
   answer.notes =
-      "vs rung before: time of the previous green milestone / time of this milestone; "
+      "vs previous: time of the previous green milestone / time of this milestone; "
       "above 1 is faster\n";
   const std::vector<bool> builds = builds_on_before(rungs);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, some milestones lack changes of the previous milestone; "
-        "these are separate configurations, not rungs\n",
+        "from \"{}\" on, some milestones lack changes of the previous milestone, "
+        "so these milestones do not form a ladder\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;

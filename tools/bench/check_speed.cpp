@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
   app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();
   app.add_option("--elements", arguments.elements,
-                 "numbers of elements of an output, each timed separately")
+                 "sizes of an output, in elements; each size is timed separately")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 4000000000));
   app.add_option("--row", arguments.row, "elements of a row; 0: no rows")

@@ -122,6 +122,8 @@ inline std::size_t whole(double value, double most, const std::string& what) {
 
 struct Json {
   enum Kind { kNull, kNumber, kString, kArray, kObject };  // true and false are 1 and 0
+  static constexpr std::array<const char*, 5> kKindNames = {"null", "a number", "a string",
+                                                            "an array", "an object"};
   Kind kind = kNull;
   double value = 0;
   std::string string;
@@ -135,7 +137,7 @@ struct Json {
   const Json& at(const std::string& key, Kind wanted = kObject) const {
     const Json* found = find(key);
     if (found == nullptr) throw Error("'" + key + "' is missing");
-    if (found->kind != wanted) throw Error("'" + key + "' is of another type than it should be");
+    if (found->kind != wanted) throw Error("'" + key + "': allowed: " + kKindNames[wanted]);
     return *found;
   }
   const std::string& text(const std::string& key) const { return at(key, kString).string; }
@@ -144,7 +146,7 @@ struct Json {
   std::vector<std::string> names(const std::string& key) const {
     std::vector<std::string> texts;
     for (const Json& item : list(key)) {
-      if (item.kind != kString) throw Error("'" + key + "' is of another type than it should be");
+      if (item.kind != kString) throw Error("'" + key + "': allowed: an array of strings");
       texts.push_back(item.string);
     }
     return texts;

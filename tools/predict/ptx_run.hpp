@@ -25,8 +25,8 @@ struct PtxRunOptions {
   bool quiet = false;
 };
 
-/// Launches the kernel and prints its outputs and hazards. Returns the exit code
-/// kNothingGreen if there is a hazard. Throws InputError, MissingError.
+/// Launches the kernel and prints its outputs and defects. Returns the exit code
+/// kNothingGreen if there is a defect. Throws InputError, MissingError.
 [[nodiscard]] ExitCode ptx_run(const PtxRunOptions& options);
 
 }  // namespace evo

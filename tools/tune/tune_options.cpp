@@ -71,8 +71,10 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
-  app.add_option("--resume", options.resume_run,
-                 "continue the newest unfinished run on the same inputs, or run N")
+  app.add_option(
+         "--resume", options.resume_run,
+         "continue run N, or the newest unfinished run on this space, problem, shape and device, "
+         "with the inputs of that run")
       ->expected(0, 1)
       ->transform(row_number());
   app.add_flag("--warm-start,!--no-warm-start", options.warm_start,

@@ -115,14 +115,14 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   std::vector<std::string> gaps;
   if (textures) gaps.emplace_back("texture cache");
   if (clocks) gaps.emplace_back("loops that wait for a clock");
-  if (others) gaps.emplace_back("waiting and claiming of work between CTAs");
+  if (others) gaps.emplace_back("CTAs that wait for each other or claim work from memory");
   if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
   if (prints) gaps.emplace_back("printf, except an assumed cost per call");
   if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +
-                   " were; computed data may decide how long one takes)");
+                   " were; the time of a CTA may depend on computed data)");
   }
   return gaps;
 }

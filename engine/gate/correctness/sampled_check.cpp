@@ -155,7 +155,9 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
   const std::vector<std::uint64_t> ctas = draw_part(kernel, data, part);
-  if (ctas.empty()) return std::string("the CTAs are too few or not independent");
+  if (ctas.empty()) {
+    return std::string("the CTAs are too few or not independent, or the launch has several steps");
+  }
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);
   const auto& cover = std::get<GridCover>(proof);

@@ -99,24 +99,27 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const CheckCase& first = data_of(subject, 0);
   const Expectation right(argument.dtype, expected_of(first, position, subject));
   if (argument.degenerate || right.size() == 0) return std::nullopt;
+  const std::string name = "'" + argument.name + "'";
   const auto blind = [&](const std::string& what, const std::string& who) {
-    return "tolerance: on shape '" + subject.shape.name + "' it accepts " + what + " of '" +
-           argument.name + "' as right, so a kernel that " + who +
+    return "tolerance: on shape '" + subject.shape.name + "' it accepts " + what +
+           " as right, so a kernel that " + who +
            " would pass; tighten the tolerance or, if this is intended, set \"degenerate\": true "
-           "for the "
-           "argument";
+           "for the argument";
   };
   const std::size_t row_length = argument.row_length(first.values);
   if (takes_the_mean(right, tolerance, row_length)) {
-    return blind("the mean in place of every element", "ignores its inputs");
+    return blind("the mean in place of every element of " + name, "ignores its inputs");
   }
   if (const auto miss = near_miss(position, right, subject, tolerance)) {
-    return blind(std::string(what_it_is(*miss)), std::string(who_gives_it(*miss)));
+    return blind(std::string(what_it_is(*miss)) + " of " + name, std::string(who_gives_it(*miss)));
   }
   for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
     if (!takes_input(position, input, right, subject, tolerance)) continue;
-    if (input == position) return blind("the content before the launch", "does nothing");
-    return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
+    if (input == position) {
+      return blind("the content of " + name + " before the launch", "does nothing");
+    }
+    return blind("the content of '" + problem_.arguments[input].name + "' in place of " + name,
+                 "copies it");
   }
   // The tolerance is too loose only if it accepts the results of every other seed in place of the
   // first seed's, because the results of two seeds may be similar by coincidence.
@@ -129,7 +132,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     if (violation(comparison, tolerance, argument.name)) return std::nullopt;
   }
   if (!found) return std::nullopt;
-  return blind("the result for other inputs", "ignores its inputs");
+  return blind("the result of " + name + " for other inputs", "ignores its inputs");
 }
 
 /// A near miss (a wrong output that a typical indexing error causes) that the tolerance accepts for

@@ -324,7 +324,7 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   EXPECT_THAT(refused([&] {
                 given_.sizes = {{"n", "5,6"}, {"m", "1,2,3"}};
               }),
-              HasSubstr("another size has 2 values"));
+              HasSubstr("another size has 2 values; allowed: 1 or 2 values"));
   EXPECT_THAT(refused([&] {
                 given_.sizes = {{"BLOCK", "5"}};
               }),

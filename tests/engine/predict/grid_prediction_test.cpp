@@ -110,7 +110,7 @@ TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
   const auto launch = predict(
       "volatile int* turn = &counter; if (threadIdx.x == 0) { while (*turn != cta) {} "
       "__threadfence(); *turn = cta + 1 == gridDim.x ? 0 : cta + 1; }");
-  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("waiting and claiming of work")));
+  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("CTAs that wait for each other")));
 }
 
 /// The number of CTAs with heavy work on the SM that finishes last.

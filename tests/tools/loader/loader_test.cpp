@@ -222,7 +222,7 @@ TEST_F(Loader, ErrorsNameFileAndReason) {
   index_.erase("buffers");
   EXPECT_EQ(opening(), file + ": 'buffers' is missing");
   index_["buffers"] = "x";
-  EXPECT_EQ(opening(), file + ": 'buffers' is of another type than it should be");
+  EXPECT_EQ(opening(), file + ": 'buffers': allowed: an array");
   index_ = good;
   index_["kernels"][1].erase("plan");
   EXPECT_EQ(error_of([&] { (void)choice(open(), 64); }), file + ": 'plan' is missing");

@@ -71,10 +71,10 @@ bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::
   if (barrier.transactions <= kMost) return true;
   Cta& cta = *warp.cta;
   cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-           "mbarrier at " + cta.names().shared(address) + ": " +
-               std::to_string(barrier.transactions) + " bytes are expected in one phase, at most " +
-               std::to_string(kMost) + " can be, by " +
-               cta.names().thread(warp.index, static_cast<int>(lane)));
+           "mbarrier at " + cta.names().shared(address) + ": after an expect_tx of " +
+               cta.names().thread(warp.index, static_cast<int>(lane)) + ", it expects " +
+               std::to_string(barrier.transactions) + " bytes in one phase; allowed: at most " +
+               std::to_string(kMost));
   return false;
 }
 

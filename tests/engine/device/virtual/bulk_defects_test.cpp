@@ -28,7 +28,7 @@ constexpr BulkDefect kBulkDefects[] = {
     {"no_proxy_fence_at_all", "missing proxy fence", "no fence.proxy.async between"},
     {"expects_too_many_bytes", "deadlock", "waits for 64 bytes that no copy brings"},
     {"expects_too_few_bytes", "invalid barrier use", "bring 512 bytes, and it expects 448"},
-    {"expects_beyond_the_counter", "invalid barrier use", "1048576 bytes are expected"},
+    {"expects_beyond_the_counter", "invalid barrier use", "it expects 1048576 bytes in one phase"},
     {"store_left_pending", "exit with pending work", "was never waited for (wait_group.read)"},
     {"store_never_committed", "exit with pending work", "was never waited for (wait_group.read)"},
     {"load_left_pending", "exit with pending work", "was never waited for (mbarrier at"},

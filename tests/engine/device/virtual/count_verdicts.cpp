@@ -188,8 +188,9 @@ ExitCode run(int argc, char** argv) {
       "Judge kernels with locks, flags, tiles, groups and collectives, and wrong versions without "
       "synchronisation, on the virtual GPU.",
       "count-verdicts");
-  app.add_option("--judgements", arguments.judgements,
-                 "minimum number in total; every kernel and version is judged equally often")
+  app.add_option(
+         "--judgements", arguments.judgements,
+         "minimum number of judgements in total; every kernel and version is judged equally often")
       ->capture_default_str();
   app.add_option("--threads", arguments.threads,
                  "numbers of host threads for the virtual GPU, separated by commas")

@@ -108,7 +108,7 @@ TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
     }
     return std::optional<Fault>();
   };
-  EXPECT_THAT(problem_error(ignores), HasSubstr("the result for other inputs of 'y'"));
+  EXPECT_THAT(problem_error(ignores), HasSubstr("the result of 'y' for other inputs"));
   fixture_.problem.arguments[kOutputY].degenerate = true;
   EXPECT_EQ(judge(ignores), "passed");
 }
@@ -150,7 +150,7 @@ TEST_F(ToleranceAuditTest, WhatDoesNothingIsNotRight) {
   set_tolerance("0.01", "0.01");
   const auto nothing = [](const Launch&) { return std::optional<Fault>(); };
   EXPECT_THAT(problem_error(nothing),
-              AllOf(HasSubstr("it accepts the content before the launch of 'y' as right"),
+              AllOf(HasSubstr("it accepts the content of 'y' before the launch as right"),
                     HasSubstr("a kernel that does nothing would pass")));
   y.degenerate = true;
   EXPECT_EQ(judge(nothing), "passed");
