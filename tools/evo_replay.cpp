@@ -15,9 +15,9 @@ constexpr const char* kAbout =
     "A strategy gets the recorded result of each configuration that it proposes; "
     "a failed configuration also costs an evaluation. "
     "Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
-    "Columns: optimum / best time after 25, 50, … evaluations "
+    "Columns: optimum / best time after 25, 50, ... evaluations "
     "(mean ± standard deviation over the repeats); "
-    "score P of the auto-tuning methodology: 0 as good as random search, "
+    "score P of the auto-tuning methodology: 0 at the mean rank of a random search, "
     "1 at the optimum from the first evaluation on, negative if worse than random; "
     "the fraction of failures among the evaluations after the first 50, and in the whole space.";
 

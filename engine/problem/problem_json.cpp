@@ -12,6 +12,7 @@
 #include "engine/problem/kernel_json.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/problem/problem_checks.hpp"
+#include "engine/problem/tensor_map_argument.hpp"
 
 namespace evo {
 namespace {

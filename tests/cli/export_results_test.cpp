@@ -149,7 +149,7 @@ TEST_F(EvoExportResults, WhichRunAndWhere) {
   EXPECT_EQ(run("--t4 none/t4.json").exit_code, 2);
   const ProgramResult nothing = run("");
   EXPECT_EQ(nothing.exit_code, 2);
-  EXPECT_THAT(nothing.err, HasSubstr("--out: "));
+  EXPECT_THAT(nothing.err, HasSubstr("--out FOLDER"));
   const ProgramResult both = run("--out out --t4 t4.json --run " + std::to_string(first));
   EXPECT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.out, AllOf(HasSubstr("t4.json\n"), HasSubstr("out/copy_h200_mission.cubin\n")));

@@ -220,10 +220,11 @@ TEST_F(OneWinner, OfAnEarlierRunThatWasFasterABundleSaysSo) {
   close(earlier, {add(earlier, 1, 10)}, RunStatus::kFinished);
   const RunId later = start();
   close(later, {add(later, 2, 10.5)}, RunStatus::kFinished);
-  EXPECT_THAT(run("evo-export --bundle all --loss-percent 0").err,
-              HasSubstr("mission is served by candidate 1 of run 1 (10.00 µs), not by the winner "
-                        "of the newest run, candidate 2 of run 2 (10.50 µs): it was faster in its "
-                        "own run"));
+  EXPECT_THAT(
+      run("evo-export --bundle all --loss-percent 0").err,
+      HasSubstr("mission is served by candidate 1 of run 1 (10.00 µs), not by the winner "
+                "of the newest run, candidate 2 of run 2 (10.50 µs): the former was faster in its "
+                "own run"));
 }
 
 }  // namespace

@@ -273,8 +273,8 @@ TEST(EvoRecord, SaysWhatIsMissing) {
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_THAT(result.err, HasSubstr(why)) << command;
   };
-  expect_refused(record("--count 5"), "--out: ");
-  expect_refused(record("--out r.json"), "--count: ");
+  expect_refused(record("--count 5"), "--out FILE");
+  expect_refused(record("--out r.json"), "--count is required");
   expect_refused(record("--count some --out r.json"), "'some': allowed: a whole number");
   expect_refused(record("--count 5 --out none/r.json"), "there is no folder");
   expect_refused(record("--count 5 --out ."), "it is a folder");
