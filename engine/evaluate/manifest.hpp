@@ -11,7 +11,8 @@ namespace evo {
 /// Describes how to launch a kernel, as JSON for users without evo-tune (docs/database.md, "The
 /// kernel's manifest"). The JSON has the entry point, arguments with types and sizes, launch
 /// geometry as expressions and as values for `shape`, macros, tolerance, and the condition `valid`
-/// for other shapes. `macros`: the configuration's macros and value names.
+/// for other shapes. `macros`: numbers of the configuration's macros and value names
+/// (SWIZZLE_XOR).
 [[nodiscard]] std::string launch_manifest(const Problem& problem, const KernelSpec& kernel,
                                           const Shape& shape, const Values& macros,
                                           const DeviceInfo& device,

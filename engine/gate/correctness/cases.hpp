@@ -54,7 +54,7 @@ struct CheckCase {
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
-  Values macros;  ///< the configuration's macros and value names
+  Values macros;  ///< numbers of the configuration's macros and value names (SWIZZLE_XOR)
 
   /// Throws ProblemError if the launch is outside of CUDA's limits or no step runs.
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;

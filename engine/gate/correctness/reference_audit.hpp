@@ -26,7 +26,8 @@ class ReferenceAudit {
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
-  /// Throws ProblemError if the outputs of all cases taken together are degenerate.
+  /// After the last take(): throws ProblemError if an output is constant over all cases, or does
+  /// not depend on the inputs.
   void require_meaningful() const;
 
  private:

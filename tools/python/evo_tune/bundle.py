@@ -144,9 +144,9 @@ class Bundle:
 
     def plan(self, *inputs, stream=None, **keywords):
         """Prepares a call that is repeated with other buffers. Takes the arguments of a call,
-        launches nothing, and returns a function of all buffers in the order of `self.buffers`. The
-        buffers passed to the returned function must have the types and shapes of the buffers passed
-        to plan(). Without `stream`, each launch uses the current stream, as a call does."""
+        launches nothing, and returns a function that launches the kernel on the buffers passed to
+        it: all buffers in the order of `self.buffers`, with the types and shapes of the buffers
+        passed to plan(). Without `stream`, each launch uses the current stream, as a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
             shape = {keyword: call.shape[name] for keyword, name in variables}
