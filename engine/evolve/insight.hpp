@@ -55,8 +55,8 @@ struct InteractionInsight {
 };
 
 /// The findings of a run about its macros, for users. Effects and interactions come from measured
-/// candidates near the winner that differ only in the named values. Importance comes from additive
-/// models of ln time.
+/// candidates near the winner that differ only in the compared values. Importance comes from
+/// additive models of ln time.
 struct Insight {
   std::size_t evaluations = 0;
   std::size_t failed = 0;

@@ -22,7 +22,7 @@ struct ConstraintText {
   [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
-/// The names that the conditions of a space may contain: its macros and its named values.
+/// The names that the conditions of a space may contain: its macros and value names (SWIZZLE_XOR).
 struct ConditionNames {
   explicit ConditionNames(const std::vector<Parameter>& list);
 

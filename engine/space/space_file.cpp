@@ -285,7 +285,7 @@ ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   return constraint;
 }
 
-/// Throws an error if a macro or a named value has the name of a formula in "let", because
+/// Throws an error if a macro or a value name equals the name of a formula in "let", because
 /// constraints would use the formula instead.
 void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   std::map<std::string, double> names = value_names(definition.parameters);
