@@ -115,9 +115,9 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// Ranges of elements, [first, last); a check must notice a change of each range. For an output:
-/// both halves, and the last element, which kernels often leave out; for an inout argument: all
-/// elements together, because a check may ignore parts of it.
+/// Ranges of elements, [first, last). The check program must notice if any one of them changes. In
+/// an output these are both halves and the last element, which kernels often leave out; an inout
+/// argument has one range of all elements, because a check may ignore parts of it.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};

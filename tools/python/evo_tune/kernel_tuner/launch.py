@@ -1,5 +1,5 @@
-"""Translates grid and block into expressions of macros. A size that only Python can compute becomes
-a macro; the space file's table of allowed configurations holds its values."""
+"""Translates grid and block into expressions of macros. A grid dimension that only Python can
+compute becomes a macro; the space file's table of allowed configurations holds its values."""
 
 import math
 
@@ -95,8 +95,8 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """Returns one expression for each dimension. A size without an expression becomes a
-        macro, whose values the space file's table of allowed configurations holds."""
+        """Returns one expression for each dimension. If only Python can compute a dimension, its
+        expression is a new macro, whose values are in the space file's table."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None
