@@ -28,8 +28,8 @@ class TuningTask {
   /// index in the list of timed shapes.
   [[nodiscard]] std::size_t shape_count() const { return places_.size(); }
   [[nodiscard]] const Shape& shape(std::size_t at = 0) const { return *places_.at(at).shape; }
-  /// The space for timed shape `at`, in whose constraints the sizes of this shape replace the names
-  /// of the size variables. All shapes have the same candidates and candidate keys, but a
+  /// The space for timed shape `at`, in whose constraints the values of this shape replace the
+  /// names of the shape variables. All shapes have the same candidates and candidate keys, but a
   /// constraint may forbid a candidate on some shapes only.
   [[nodiscard]] const Space& space(std::size_t at = 0) const { return *places_.at(at).space; }
   /// The shapes on which a candidate is judged: all shapes for which the space allows the

@@ -28,16 +28,16 @@ struct FullSettings {
 };
 
 /// The strategy EvoEngineer-Full (Guo et al., arXiv 2510.03760), with a statistical model in place
-/// of the language model. I1 to I3 are the paper's names of a proposal's inputs. Steps:
+/// of the language model. Steps:
 ///
 ///   1. Spread the first generation over the space: each candidate is the one of several random
 ///      candidates that is most distant from the seen candidates.
-///   2. I3, insight: fit a Gaussian process to ln time. The fitted covariance kernel says how much
+///   2. Insight: fit a Gaussian process to ln time. The fitted covariance kernel says how much
 ///      each parameter matters, and covers interactions of any number of parameters. A second model
 ///      predicts failures.
-///   3. I1 and I2, breeding: collect a pool of valid, unseen candidates: neighbours, mutants and
-///      crossovers of the elite, random candidates, and the runners-up of the last proposal. Add
-///      the neighbours of the most promising candidates of the pool.
+///   3. Breeding: collect a pool of valid, unseen candidates: neighbours, mutants and crossovers of
+///      the elite, random candidates, and the runners-up of the last proposal. Add the neighbours
+///      of the most promising candidates of the pool.
 ///   4. Choose, one by one, the candidate of the pool with the lowest mean − β · deviation +
 ///      penalty for failing. β grows within a generation, so that the first proposals refine the
 ///      best candidates and the last proposals explore; for a single proposal, β is drawn at

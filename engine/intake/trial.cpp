@@ -26,8 +26,9 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
 /// True for functions of the CUDA runtime library, which are not macros.
 bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
 
-/// Names that the compiler's log reports as undefined. Omits functions of the CUDA runtime, and
-/// names in the compiler's own headers, which are undefined only if a macro has an unsuitable name.
+/// The names that the compiler's log reports as undefined, except functions of the CUDA runtime and
+/// names in the compiler's own headers. The latter are undefined only if a macro has a name that is
+/// used in these headers.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";

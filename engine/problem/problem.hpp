@@ -164,7 +164,7 @@ struct Argument {
 /// Limit of a buffer's size: 1 TiB, above the memory of any device.
 inline constexpr double kMostBytes = 1099511627776.0;
 
-/// A named set of values for the size variables of a problem.
+/// A named set of values for the shape variables of a problem.
 struct Shape {
   std::string name;
   Values variables;

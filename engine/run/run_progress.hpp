@@ -36,7 +36,8 @@ struct RunProgress {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::optional<double> control_drift = {};  ///< the last known drift of the control's time
 
-  /// Counts a candidate by its outcome, which is the same on all shapes.
+  /// Counts a candidate by its outcome. `record`: its record on any shape, because all shapes have
+  /// the same outcome.
   void count(const EvaluationRecord& record);
 };
 

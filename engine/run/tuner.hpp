@@ -65,8 +65,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// run ends the current generation: evaluations stop early enough to leave time for comparisons
 /// with the elite, and all finished candidates are recorded, even after an unfinished candidate.
 ///
-/// A recording (Aim::kRecord) evaluates no milestones and makes no comparisons with the elite. The
-/// control of a recording is its first green candidate: the default configuration if it is green.
+/// A run with Aim::kRecord evaluates no milestones and makes no comparisons with the elite. Its
+/// control is its first green candidate: the default configuration if it is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose

@@ -12,7 +12,7 @@
 
 namespace evo {
 
-/// The purpose of a run: a search or a recording.
+/// The purpose of a run.
 enum class Aim {
   /// find the fastest kernel: rank an elite, and spend little time on kernels that cannot enter it
   kSearch,

@@ -23,7 +23,7 @@ struct Source {
   std::vector<Candidate> best = {};
 };
 
-/// The distance between the shape of an earlier run (`variables`: its size variables) and the
+/// The distance between the shape of an earlier run (`variables`: its shape variables) and the
 /// nearest shape of the task.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();

@@ -13,7 +13,7 @@ namespace evo {
 /// shapes, devices or versions of the space. Returns at most `most` configurations that the task's
 /// space allows on one of its shapes: first the winners of all runs, then the second-ranked, and so
 /// on; within a rank, first those from runs on the most similar shapes (by the logarithms of the
-/// size variables) and on the same device. Macros that the task's space lacks are dropped, and
+/// shape variables) and on the same device. Macros that the task's space lacks are dropped, and
 /// macros that an earlier configuration lacks get their defaults.
 [[nodiscard]] std::vector<KnownCandidate> find_known(const Store& store, const TuningTask& task,
                                                      std::size_t most);

@@ -19,10 +19,10 @@ struct SpaceCount {
 
 /// The interface of strategies to a space, which is a search space file or a recording.
 ///
-/// The valid candidates are indexed by ranks 0 … rank_count() − 1. Each valid candidate has exactly
-/// one rank. If a constraint has too many combinations of values, it is checked separately, and the
-/// ranks of candidates that violate it are empty. In a space with more than 2^62 candidates, a rank
-/// is the seed of a uniform random draw instead of an index.
+/// Each valid candidate has exactly one rank, a number from 0 to rank_count() − 1. If a constraint
+/// has too many combinations of values, it is checked separately, and candidates that violate it
+/// leave gaps in this range. In a space with 2^62 candidates or more, a rank is instead the
+/// seed of a uniform random draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -41,7 +41,7 @@ class CandidateSpace {
   [[nodiscard]] virtual SpaceCount count() const = 0;
 
   [[nodiscard]] virtual std::uint64_t rank_count() const = 0;
-  /// The candidate with rank `rank` < rank_count(); nullopt if the rank is empty.
+  /// The candidate with rank `rank` < rank_count(); nullopt if the rank is in a gap.
   [[nodiscard]] virtual std::optional<Candidate> at_rank(std::uint64_t rank) const = 0;
 
   /// A random valid candidate; all valid candidates are equally probable.

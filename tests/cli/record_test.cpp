@@ -204,8 +204,7 @@ class EvoRecordStopped : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  /// Starts a recording, and sends `signal` to evo-record once it has reported `evaluations`
-  /// evaluations.
+  /// Starts evo-record, and sends it `signal` once it has reported `evaluations` evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");

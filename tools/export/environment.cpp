@@ -42,7 +42,7 @@ std::string template_of(const StoredRun& run) {
   }
 }
 
-/// The configuration of a recording's control kernel: the first green candidate.
+/// The configuration of the control kernel of a run of evo-record: the first green candidate.
 Ordered control_configuration(const Store& store, RunId run) {
   Ordered configuration;
   store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {

@@ -17,8 +17,8 @@ struct ExportNames {
 [[nodiscard]] ExportNames names_of(const StoredRun& run);
 
 /// The subject and the circumstances of a run's measurements: device and driver, whether times are
-/// measured or predicted, space, problem, template, shape, seed, dates, version. A recording
-/// (evo-record) also has "recording": the number of requested candidates, whether all were
+/// measured or predicted, space, problem, template, shape, seed, dates, version. A run of
+/// evo-record also has "recording": the number of requested candidates, whether all were
 /// recorded, the timing protocol, and the control's times in ms with the number of candidates
 /// before each.
 [[nodiscard]] nlohmann::ordered_json environment(const Store& store, const StoredRun& run);

@@ -34,7 +34,7 @@ class CheckTimes {
   /// `timed_us`.
   void learn(const Place& place, double check_us, double timed_us);
 
-  /// Whether enough kernels were checked and timed under the conditions `place` for an estimate.
+  /// Whether learn() received enough kernels checked in `place` for an estimate.
   [[nodiscard]] bool knows(const Place& place) const;
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses

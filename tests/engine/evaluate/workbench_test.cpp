@@ -139,8 +139,8 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   EXPECT_EQ(judged.back().kernel_key, judged.front().kernel_key);
 }
 
-/// The manifest's conditions contain the names of size variables, not the timed shape's numbers, so
-/// that loaders can evaluate the conditions for other shapes.
+/// The manifest's conditions contain the names of shape variables, not the timed shape's numbers,
+/// so that loaders can evaluate the conditions for other shapes.
 TEST_F(WorkbenchTest, TheManifestSaysWhichOtherShapesAKernelIsFor) {
   change(space_file(), [](Json& space) {
     space["let"] = {{"TILE", "THREADS * ITEMS"}};

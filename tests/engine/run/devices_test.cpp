@@ -33,7 +33,7 @@ TEST(Devices, ARunOverSeveralEndsAsOverOne) {
   }
 }
 
-/// The duration in ms of a recording of 300 candidates on `devices` devices.
+/// The duration in ms of recording 300 candidates on `devices` devices.
 double duration_ms(std::size_t devices) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour = screened_kernels();

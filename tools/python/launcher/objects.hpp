@@ -65,8 +65,8 @@ class Whereabouts {
 class Objects {
  public:
   explicit Objects(const Whereabouts& whereabouts);
-  /// Appends the properties of `value` to `words`. Returns nullopt if only Python code can read
-  /// `value`.
+  /// Returns the buffer `value`, and appends its other properties, such as type and sizes, to
+  /// `words`. Returns nullopt if only Python code can read `value`.
   std::optional<Seen> read(PyObject* value, Words& words);
   /// PyTorch's current stream of a device; nullopt if PyTorch's internals have an unknown form.
   std::optional<std::uintptr_t> current_stream(int device);
