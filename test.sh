@@ -17,11 +17,16 @@ export EVO_UNITY="${EVO_UNITY-all}"
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
-exclude=(-LE 'wheel|ray')  # .ci/nightly
-nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel|ray')
-ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
-status=${PIPESTATUS[0]}
-[ "${exclude[1]}" = 'wheel|ray' ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
+exclude='wheel|ray'  # .ci/nightly
+nvidia-smi -L >/dev/null 2>&1 || exclude="gpu|$exclude"
+tests() { ctest --preset ci --no-tests=ignore "$@" 2>&1 | tee -a "$log"; return "${PIPESTATUS[0]}"; }
+: >"$log"
+tests -j "$(nproc)" -LE "$exclude|cluster" "$@"
+status=$?
+# These tests wait most of the time, so they run beside each other (tests/cluster/CMakeLists.txt).
+tests -j 10 -L cluster "$@" || status=$?
+grep -q 'Test *#' "$log" || { say "No test matches: $*"; exit 2; }
+[[ "$exclude" != gpu* ]] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"
 [ "$skipped" -eq 0 ] || { say "Skipped by themselves, with their reasons:"; grep -hE '\*\*\*Skipped' "$log" | sort -u | head -n 40 >&2; }
 exit "$status"
