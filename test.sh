@@ -21,7 +21,8 @@ exclude='wheel|ray'  # .ci/nightly
 nvidia-smi -L >/dev/null 2>&1 || exclude="gpu|$exclude"
 tests() { ctest --preset ci --no-tests=ignore "$@" 2>&1 | tee -a "$log"; return "${PIPESTATUS[0]}"; }
 : >"$log"
-tests -j "$(nproc)" -LE "$exclude|cluster" "$@"
+# Many tests wait, so one more than the processors runs.
+tests -j "$(($(nproc) + 1))" -LE "$exclude|cluster" "$@"
 status=$?
 # These tests wait most of the time, so they run beside each other (tests/cluster/CMakeLists.txt).
 tests -j 10 -L cluster "$@" || status=$?

@@ -40,7 +40,7 @@ function(evo_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC evo_options ${ARG_DEPENDS})
-  evo_unity(${name} ${ARG_SOURCES})
+  evo_unity(${name})
 endfunction()
 
 # evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program. foo_bar becomes
@@ -51,7 +51,7 @@ function(evo_tool name)
   string(REPLACE "_" "-" output ${name})
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${output})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
-  evo_unity(${name} ${ARG_SOURCES})
+  evo_unity(${name})
 endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
@@ -67,7 +67,7 @@ function(evo_test name)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>)
   target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  evo_unity(${name} ${ARG_SOURCES})
+  evo_unity(${name})
   set(together "")
   foreach(suite ${ARG_TOGETHER} ${ARG_ALONE})
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)

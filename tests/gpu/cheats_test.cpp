@@ -9,7 +9,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
 
-namespace evo {
+namespace evo::cheats_test {
 namespace {
 
 using nlohmann::json;
@@ -152,4 +152,4 @@ INSTANTIATE_TEST_SUITE_P(Gpu, MeasuredCheats, testing::Values("cuda:0"), test_na
 INSTANTIATE_TEST_SUITE_P(Virtual, Cheats, testing::Values("virtual:l4"), test_name);
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::cheats_test

@@ -12,7 +12,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
 
-namespace evo {
+namespace evo::planted_test {
 namespace {
 
 using nlohmann::json;
@@ -201,4 +201,4 @@ INSTANTIATE_TEST_SUITE_P(Virtual, Planted, testing::Values("virtual:l4", "virtua
                          test_name);
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::planted_test

@@ -10,7 +10,7 @@
 #include "db/queries.hpp"
 #include "tests/cli/row_sums.hpp"
 
-namespace evo {
+namespace evo::steps_test {
 namespace {
 
 using testing::HasSubstr;
@@ -98,4 +98,4 @@ INSTANTIATE_TEST_SUITE_P(Gpu, StepsOnDevice, testing::Values("cuda:0"), test_nam
 INSTANTIATE_TEST_SUITE_P(Virtual, StepsOnDevice, testing::Values("virtual:l4"), test_name);
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::steps_test

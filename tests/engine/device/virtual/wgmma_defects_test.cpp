@@ -3,7 +3,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-namespace evo::test {
+namespace evo::test::wgmma_defects {
 namespace {
 
 struct Defect {
@@ -92,4 +92,4 @@ INSTANTIATE_TEST_SUITE_P(All, WgmmaDefects, testing::ValuesIn(kDefects),
                          [](const auto& test) { return std::string(test.param.entry); });
 
 }  // namespace
-}  // namespace evo::test
+}  // namespace evo::test::wgmma_defects

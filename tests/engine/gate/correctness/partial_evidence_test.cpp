@@ -10,7 +10,7 @@
 #include "tests/db/sample.hpp"
 #include "tests/engine/gate/made_gates.hpp"
 
-namespace evo {
+namespace evo::partial_evidence_test {
 namespace {
 
 using testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST_F(PartialEvidence, AProblemThatChangesAnArgumentInPlaceIsNotSampled) {
 }
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::partial_evidence_test

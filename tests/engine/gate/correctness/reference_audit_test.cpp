@@ -11,7 +11,7 @@
 #include "engine/core/error.hpp"
 #include "tests/engine/gate/gate_fixture.hpp"
 
-namespace evo {
+namespace evo::reference_audit_test {
 namespace {
 
 using fake::Launch;
@@ -188,4 +188,4 @@ TEST(ReferenceAudit, RefusesAnArgumentThatStaysAsItWas) {
 }
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::reference_audit_test

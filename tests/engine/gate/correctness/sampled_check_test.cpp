@@ -14,7 +14,7 @@
 #include "tests/db/sample.hpp"
 #include "tests/engine/gate/made_gates.hpp"
 
-namespace evo {
+namespace evo::sampled_check_test {
 namespace {
 
 using testing::AllOf;
@@ -388,4 +388,4 @@ TEST_F(Sampled, OnlyShapesWithRowsInCommonAreSampled) {
 }
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::sampled_check_test

@@ -11,7 +11,7 @@
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tests/engine/gate/gate_fixture.hpp"
 
-namespace evo {
+namespace evo::state_test {
 namespace {
 
 using fake::Launch;
@@ -369,4 +369,4 @@ TEST_F(InOut, WhatIsTimedIsRight) {
 }
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::state_test
