@@ -6,7 +6,7 @@
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 
 # evo_unity(target): compiles the sources together if EVO_UNITY requests it. If g++ then reports
-# "redefinition of …" or "shadows …", choose another name, or give the source a namespace of its own.
+# "redefinition of …" or "shadows …", choose another name, or give the source its own namespace.
 function(evo_unity target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   if(NOT EVO_UNITY STREQUAL "all" AND NOT (EVO_UNITY STREQUAL "tests" AND folder MATCHES "^tests"))

@@ -30,8 +30,9 @@ ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def free_ports(count):
-    """Returns the first of `count` consecutive TCP ports that are free. Tests that start together look
-    in different ranges of 60 ports, below the ports that Linux gives to outgoing connections."""
+    """Returns the first of `count` consecutive TCP ports that are free. Tests that start together
+    look in different ranges of 60 ports, below the ports that Linux gives to outgoing
+    connections."""
     for first in range(26000 + os.getpid() % 97 * 60, 60000, count):
         sockets = []
         try:
