@@ -220,8 +220,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Milestones and other candidates that no strategy proposes do not wait for outcomes of earlier
-    // candidates.
+    // Candidates that no strategy proposes (milestones) do not wait for earlier outcomes.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
