@@ -86,8 +86,8 @@ mode_t mode_argument(int flags, va_list arguments) {
 }  // namespace
 
 // Names of functions and parameters below are those of the C library, so the linter does not check
-// them. NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,
-// bugprone-reserved-identifier)
+// them.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-reserved-identifier)
 EVO_IN_FRONT int open(const char* path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
