@@ -28,7 +28,7 @@ class SourceTest : public testing::Test {
                "  #  include \"parts.cuh\"\n#include \"common/types.cuh\"\n"
                "// #include \"none.cuh\"\n__global__ void k() {}\n");
   }
-  [[nodiscard]] std::filesystem::path root() const { return folder_.path(); }
+  [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "root"; }
 
   sample::TemporaryFolder folder_;
 };

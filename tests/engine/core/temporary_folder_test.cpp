@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +47,8 @@ class TemporaryFolderTest : public testing::Test {
  private:
   std::string was_;
   bool has_been_set_ = false;
-  fs::path place_ = fs::path(::testing::TempDir()) / "temporary_folder_test";
+  fs::path place_ =
+      fs::path(::testing::TempDir()) / ("temporary_folder_test" + std::to_string(getpid()));
 };
 
 TEST_F(TemporaryFolderTest, IsMadeWhereTheUserSaysAndGoes) {
