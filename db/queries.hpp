@@ -22,7 +22,7 @@ struct RunFilter {
 /// `filter.run`, and InputError if no run has the filter's shape or device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
-/// Says why the runs, of which none has an elite, have none: "no kernel is green in run 1".
+/// Says why runs have no elite: "no kernel is green in run 1". No run in `runs` may have one.
 [[nodiscard]] std::string why_no_elite(const std::vector<StoredRun>& runs);
 
 /// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.

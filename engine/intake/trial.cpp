@@ -14,8 +14,8 @@
 namespace evo {
 namespace {
 
-/// Limit of the number of compilations that search for undefined names, of which the compiler
-/// reports a few dozen at a time.
+/// Limit of the number of compilations that search for undefined names. The compiler reports a few
+/// dozen names at a time.
 constexpr int kMostRounds = 50;
 
 CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {

@@ -28,7 +28,7 @@ struct SmActivity {
   double memory_busy = 0;  ///< the share for the SM's memory unit
 };
 
-/// Simulates the CTAs that one SM runs, of which `resident` run at a time. Simulates nothing if the
+/// Simulates the CTAs that one SM runs; `resident` of them run at a time. Simulates nothing if the
 /// profile's cubin lacks the kernel or the PTX lines of its instructions. Also simulates nothing if
 /// the path of a warp is much longer than the executed PTX, because the cubin and the PTX then do
 /// not match. If `activity` is not null, it is filled with the SmActivity of the simulation.

@@ -49,7 +49,7 @@ class Lexer {
   int line_ = 1;
 };
 
-/// Splits `text` into tokens, of which the last is a kEnd token.
+/// Splits `text` into tokens. The last token is a kEnd token.
 [[nodiscard]] std::vector<Token> split_tokens(std::string_view text);
 
 }  // namespace evo::ptx

@@ -76,8 +76,7 @@ std::string options_json(const Workbench& bench, const RunRequest& request) {
 }
 
 std::string aim_of(const RunInfo& info) {
-  return nlohmann::json::parse(info.options_json)
-      .value("aim", std::string(to_string(Aim::kSearch)));
+  return std::string(to_string(is_recording(info) ? Aim::kRecord : Aim::kSearch));
 }
 
 RunInfo run_info(const Workbench& bench, const RunRequest& request, std::size_t at) {
@@ -154,7 +153,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {aim_of(was) == "record" ? "--control-every" : "--children", std::to_string(was.children),
+      {is_recording(was) ? "--control-every" : "--children", std::to_string(was.children),
        std::to_string(like.children)},
       {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
   }};

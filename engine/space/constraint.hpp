@@ -67,7 +67,7 @@ class Constraint {
   Expression expression_;
   std::vector<std::size_t> scope_;
   double combinations_ = 1;
-  /// the result for each combination of values of the parameters in scope_, of which the first
+  /// the result for each combination of values of the parameters in scope_; the first parameter
   /// changes fastest; empty if there are too many combinations
   std::vector<bool> table_;
 };

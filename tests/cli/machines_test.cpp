@@ -290,6 +290,14 @@ TEST(NoCard, AHostLendsNoVirtualGpuUnasked) {
   EXPECT_THAT(host.err, AllOf(HasSubstr("no GPU on"), HasSubstr("no worker: --device ID")));
 }
 
+TEST(NoCard, AWorkerForNoDeviceIsRefused) {
+  FakeMachine machine;
+  machine.environment = "EVO_WORKER_KEY=" + std::string(64, '7') + " ";
+  const ProgramResult worker = machine.run("evo-worker device none --connect 127.0.0.1:1");
+  EXPECT_EQ(worker.exit_code, 2);
+  EXPECT_THAT(worker.err, HasSubstr("evo-worker device: no worker: --device ID"));
+}
+
 TEST(NoCard, ACardOnTheBusWithoutADriverIsNamed) {
   FakeMachine machine;
   machine.cuda_library.clear();

@@ -6,7 +6,7 @@
 The space `interactions` has 8 parameters of 4 values and 53 248 valid configurations. A time is
 exp(sum of the effects of all values and of all pairs of values); a third of the pairs have strong
 effects. The space `interactions` is larger and less regular than measured spaces.
-The space `failures` has 4096 configurations, of which 27 % fail. The best configurations are
+The space `failures` has 4096 configurations; 27 % of them fail. The best configurations are
 neighbours of failing configurations.
 """
 import gzip

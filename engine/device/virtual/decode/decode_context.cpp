@@ -57,8 +57,8 @@ std::uint32_t DecodeContext::new_register(Type type) {
   return static_cast<std::uint32_t>(types_.size() - 1);
 }
 
-/// Allocates a variable in a state space of `limit` bytes, of which `used` bytes are in use, and
-/// returns the variable's offset.
+/// Allocates a variable in a state space of `limit` bytes and returns the variable's offset.
+/// `used`: the bytes in use, which the call updates.
 std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& used,
                                       std::uint64_t limit, const char* space) const {
   const std::uint64_t offset = align_up(used, variable.align);

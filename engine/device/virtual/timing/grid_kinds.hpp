@@ -36,7 +36,7 @@ struct GridKinds {
 };
 
 /// Groups the CTAs of a grid by the number of their warp instructions. To find the SM that finishes
-/// last, assigns the CTAs in order to `sms` SMs, of which each can hold `resident` CTAs at once; a
+/// last, assigns the CTAs in order to `sms` SMs. Each SM can hold `resident` CTAs at once, and a
 /// CTA gets the first free place. If ExecutedGrid::by_arrival is true, spreads the CTAs of
 /// each kind evenly instead: the counts on any two SMs differ by at most one.
 [[nodiscard]] GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident);

@@ -14,7 +14,7 @@ namespace evo::ptx {
 /// between CTAs.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
-/// A grid of which only a sample of CTAs is executed.
+/// A grid in which only a sample of CTAs is executed.
 struct GridToSample {
   std::uint64_t ctas = 1;
   std::uint64_t seed = 1;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kPercent = 100;
 
-/// Utilisation of DRAM in percent of the GPU's peak rate, of which the time model attains at most
-/// the share MachineRates::dram_reached.
+/// Utilisation of DRAM in percent of the GPU's peak rate. The time model attains at most the
+/// fraction MachineRates::dram_reached of this rate.
 double dram_percent(const PredictedLaunch& launch) {
   const LaunchProfile& profile = launch.profile;
   const MachineRates& rates = launch.rates;
