@@ -89,6 +89,8 @@ constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
 /// Whether a branch skips the code that LAZY_RESCALE makes unnecessary, before the exponentials.
 constexpr bool kBranches = true;
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
+/// Whether P of n-tiles n and n + 1 is interpolated linearly; only wgmma.cu offers this.
+__device__ constexpr bool is_linear(int /*n*/) { return false; }
 constexpr bool kPipelined = PIPELINE != 0;
 constexpr bool kQInShared = Q_IN_REGS == Q_IN_REGS_NO;
 constexpr bool kPersistent = PERSISTENT_CTA != PERSISTENT_CTA_NONE;

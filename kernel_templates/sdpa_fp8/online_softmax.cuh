@@ -81,6 +81,26 @@ __device__ __forceinline__ float probability(float x, int index) {
   return ptx::exp2_mufu(x);
 }
 
+/// A row's power of two is 2^(score * scale + shift) or, of n-tiles with is_linear(), a byte of e4m3
+/// in units of kByteUnit.
+struct Exponent {
+  float scale, shift;
+};
+
+/// EXP linear: 8 (x + 7) is the byte of e4m3 2^x, interpolated linearly between powers of two
+/// (Schraudolph, 1999). kByteOffset makes the mean of the relative error 0; its rms is 3.1 %, where
+/// rounding the exact 2^x to e4m3 has 2.6 %. Results below 2^-7 become 0.
+constexpr float kByteUnit = 1.0f / (1 << 24);  // of units_from_f32()
+constexpr u32 kLowBytes = 0x6420;              // of two pairs of 16 bits, for permute_bytes()
+constexpr float kByteScale = 8 * kByteUnit;
+constexpr float kByteOffset = (8 * 7 - 0.46f) * kByteUnit;
+
+__device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool linear) {
+  const float shift = fmaf(-maximum, scale, kPOffset);
+  if (!linear) return {scale, shift};
+  return {scale * kByteScale, fmaf(shift, kByteScale, kByteOffset)};
+}
+
 /// Largest score of a row: over this lane's columns, then over the quad.
 __device__ __forceinline__ float row_maximum(const Scores& scores, int block, int half) {
   float largest = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
@@ -175,18 +195,20 @@ __device__ __forceinline__ void keep_here(Probabilities& p) {
   for (auto& words : p.word[0]) asm volatile("" : "+r"(words[0]), "+r"(words[1])::"memory");
 }
 
-/// Replaces the scores of n-tiles n and n + 1 by P, and adds P to the row sums.
+/// Replaces the scores of n-tiles n and n + 1 by P, and adds P to the row sums. With is_linear(n),
+/// P is in units of kByteUnit.
 __device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& state, int n,
                                                   float scale) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float shift = fmaf(-state.maximum[block][half], scale, kPOffset);
+      const Exponent exponent = exponent_of(state.maximum[block][half], scale, is_linear(n));
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float& score = scores.at[block][n + i / 2][2 * half + i % 2];
-        score = probability(fmaf(score, scale, shift), i);
+        score = fmaf(score, exponent.scale, exponent.shift);
+        if (!is_linear(n)) score = probability(score, i);
         if constexpr (!kSumByMma) state.sum[block][2 * half] += score;
       }
     }
@@ -204,7 +226,10 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
       const int i = 2 * half;
 #if PV_MODE == PV_MODE_FP8
       packed.word[block][n / 2][half] =
-          ptx::e4m3x4_from_f32(even[i], even[i + 1], odd[i], odd[i + 1]);
+          is_linear(n)
+              ? ptx::permute_bytes(ptx::units_from_f32(even[i], even[i + 1]),
+                                   ptx::units_from_f32(odd[i], odd[i + 1]), kLowBytes)
+              : ptx::e4m3x4_from_f32(even[i], even[i + 1], odd[i], odd[i + 1]);
 #else
       packed.word[block][n][half] = ptx::f16x2_from_f32(even[i], even[i + 1]);
       packed.word[block][n + 1][half] = ptx::f16x2_from_f32(odd[i], odd[i + 1]);
@@ -222,24 +247,34 @@ __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kB
   constexpr u32 kCarry = kPvFp8 ? 0x08080808u : 0x08000800u;  // reaches the sign of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
+  u32 largest = 0;  // of the bytes by is_linear(), as pairs of 16 bits
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float shift = fmaf(-state.maximum[block][half], scale, kPOffset);
       sum[block][half] = 0.0f;
 #pragma unroll
       for (int n = 0; n < kStepTiles; n += 2) {
+        const Exponent exponent = exponent_of(state.maximum[block][half], scale, is_linear(n));
         float p[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const float score = scores.at[block][n + i / 2][2 * half + i % 2];
-          p[i] = probability(fmaf(score, scale, shift), i);
+          p[i] = fmaf(score, exponent.scale, exponent.shift);
+          if (!is_linear(n)) p[i] = probability(p[i], i);
           if constexpr (!kSumByMma) sum[block][half] += p[i];
         }
 #if PV_MODE == PV_MODE_FP8
-        packed.word[block][n / 2][half] = ptx::e4m3x4_from_f32(p[0], p[1], p[2], p[3]);
-        large |= packed.word[block][n / 2][half] + kCarry;
+        u32& word = packed.word[block][n / 2][half];
+        if (is_linear(n)) {
+          const u32 low = ptx::units_from_f32(p[0], p[1]);
+          const u32 high = ptx::units_from_f32(p[2], p[3]);
+          word = ptx::permute_bytes(low, high, kLowBytes);
+          largest = ptx::max_f16x2(largest, ptx::max_f16x2(low, high));
+          continue;
+        }
+        word = ptx::e4m3x4_from_f32(p[0], p[1], p[2], p[3]);
+        large |= word + kCarry;
 #else
         packed.word[block][n][half] = ptx::f16x2_from_f32(p[0], p[1]);
         packed.word[block][n + 1][half] = ptx::f16x2_from_f32(p[2], p[3]);
@@ -248,7 +283,8 @@ __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kB
       }
     }
   }
-  return ptx::any_lane((large & kSigns) != 0);
+  const u32 large_bytes = (largest + 0x00080008u) & 0xFF80FF80u;
+  return ptx::any_lane((large & kSigns | large_bytes) != 0);
 }
 
 /// Calls mask_scores() if a key of the step may be masked.

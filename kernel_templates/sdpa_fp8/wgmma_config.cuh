@@ -74,8 +74,12 @@
 #if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
 #endif
-#if OVERLAP == OVERLAP_OPTIMISTIC && (LAZY_RESCALE == 0 || EXP != EXP_MUFU)
-#error OVERLAP optimistic needs LAZY_RESCALE and EXP mufu: P may grow beyond 1, or to infinity, before the maxima are raised
+#if OVERLAP == OVERLAP_OPTIMISTIC && \
+    (LAZY_RESCALE == 0 || EXP == EXP_POLY2 || EXP == EXP_POLY3 || EXP == EXP_MIXED)
+#error OVERLAP optimistic needs LAZY_RESCALE, and EXP mufu, linear or alternate: P may grow beyond 1, or to infinity, before the maxima are raised
+#endif
+#if (EXP == EXP_LINEAR || EXP == EXP_ALTERNATE) && (PV_MODE != PV_MODE_FP8 || ROW_SUM != ROW_SUM_MMA)
+#error EXP linear and alternate need PV_MODE fp8 and ROW_SUM mma: they compute bytes of e4m3
 #endif
 #if OVERLAP == OVERLAP_OPTIMISTIC && PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA && \
     TILE_N > 2 * STEP_N * GROUPS_KV
@@ -94,6 +98,10 @@ constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
 /// Row sums as P times columns of ones: in f16, in the second panel, which D = 128 needs for V.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
+/// Whether P of n-tiles n and n + 1 is interpolated linearly.
+__device__ constexpr bool is_linear(int n) {
+  return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
+}
 /// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
 /// thousands of keys would lose addends, so the sum of each step is added in f32. Unless OVERLAP is
 /// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
