@@ -61,14 +61,19 @@ __device__ __forceinline__ void transpose_blocks(u32 slot, int first_key, u32 fr
     const int chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
     const u32 write =
         slot + key / kPanelKeys * kPanelBytes + lane * kPanelKeys + chunk * kChunkBytes;
+    // All loads precede the stores, because a load takes as long as tens of instructions.
+    ptx::Fragment v[kRowChunks / 2];
 #pragma unroll
-    for (int columns = 0; columns < kRowChunks; columns += 2) {
-      const ptx::Fragment v = ptx::load_transposed(read ^ columns * kChunkBytes);
-      ptx::store_matrices(write + columns * kChunkBytes * kPanelKeys,
-                          {{ptx::permute_bytes(v.word[0], v.word[1], 0x6420),
-                            ptx::permute_bytes(v.word[0], v.word[1], 0x7531),
-                            ptx::permute_bytes(v.word[2], v.word[3], 0x6420),
-                            ptx::permute_bytes(v.word[2], v.word[3], 0x7531)}});
+    for (int i = 0; i < kRowChunks / 2; ++i) {
+      v[i] = ptx::load_transposed(read ^ 2 * i * kChunkBytes);
+    }
+#pragma unroll
+    for (int i = 0; i < kRowChunks / 2; ++i) {
+      ptx::store_matrices(write + 2 * i * kChunkBytes * kPanelKeys,
+                          {{ptx::permute_bytes(v[i].word[0], v[i].word[1], 0x6420),
+                            ptx::permute_bytes(v[i].word[0], v[i].word[1], 0x7531),
+                            ptx::permute_bytes(v[i].word[2], v[i].word[3], 0x6420),
+                            ptx::permute_bytes(v[i].word[2], v[i].word[3], 0x7531)}});
     }
   });
 }
