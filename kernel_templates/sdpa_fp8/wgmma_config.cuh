@@ -33,8 +33,8 @@
 #if STAGES_K == 1 && TILE_N != STEP_N * GROUPS_KV
 #error STAGES_K 1 needs one step a tile: its slot is refilled as soon as the first scores are there
 #endif
-#if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
-#error PRODUCER_GROUP is 0 or 1
+#if PRODUCER_GROUP < 0 || PRODUCER_GROUP > 2
+#error PRODUCER_GROUP is 0, 1 or 2
 #endif
 #if !PRODUCER_GROUP && TILE_N * HEAD_DIM % (2048 * GROUPS_M * GROUPS_KV) != 0 && \
     2048 * GROUPS_M * GROUPS_KV % (TILE_N * HEAD_DIM) != 0
@@ -122,18 +122,19 @@ constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
 constexpr int kConsumers = kGroup * kConsumerGroups;
 constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
 /// Number of threads that copy the same keys: the producers, or the consumers of these keys.
-constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
+constexpr int kCopiers = kGroup * (kProduced ? PRODUCER_GROUP : GROUPS_M);
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
 // Registers per thread: equal at launch, then the producers give registers to the consumers.
 constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
-constexpr int kAllRegisters = kLaunchRegisters * (kConsumerGroups + 1);
+constexpr int kAllRegisters = kLaunchRegisters * (kConsumerGroups + PRODUCER_GROUP);
 /// Producers that transpose V need more registers.
 constexpr int kLeastProducerRegisters = !kPvFp8 ? 32 : kLaunchRegisters >= 128 ? 56 : 40;
 constexpr int kConsumerRegisters =
-    min_of(240, (kAllRegisters - kLeastProducerRegisters) / kConsumerGroups / 8 * 8);
+    min_of(240, (kAllRegisters - kLeastProducerRegisters * PRODUCER_GROUP) / kConsumerGroups / 8 * 8);
 constexpr int kProducerRegisters =
-    min_of(min_of(kLaunchRegisters, 128), kAllRegisters - kConsumerRegisters * kConsumerGroups);
+    min_of(min_of(kLaunchRegisters, 128), (kAllRegisters - kConsumerRegisters * kConsumerGroups) /
+                                              max_of(PRODUCER_GROUP, 1) / 8 * 8);
 
 // The division of a row of D bytes into chunks of 16 bytes.
 constexpr int kRowBytes = HEAD_DIM;

@@ -235,7 +235,7 @@ struct ProducedRing : RingBarriers {
   static constexpr int kAhead = STAGES_K - 1;
 
   __device__ __forceinline__ void init(int thread) const {
-    RingBarriers::init(thread, kGroup, kConsumers / kWarp);
+    RingBarriers::init(thread, kCopiers, kConsumers / kWarp);
   }
   /// Called by producers: copies the tiles of all work items.
   __device__ __forceinline__ void produce(Schedule& schedule, int copier) const {
@@ -256,19 +256,25 @@ struct ProducedRing : RingBarriers {
       schedule.advance();
       step = 0;
     };
+    // If more than one tile is in flight, K of the next tile is already there when V of this tile
+    // is, and consumers need both at the same time.
+    constexpr int kEarly = kAhead > 1;
 #pragma unroll 1
     for (int n = -kAhead; n < copied; ++n) {
-      if (n >= 0) {
-        ptx::wait_copies<2 * kAhead - 1>();
+      if (kEarly != 0) copy_next();
+      if (n >= -kEarly) {
+        ptx::wait_copies<2 * kAhead - 1>();  // K of tile n + kEarly is complete
         ptx::fence_for_products();
-        ptx::mbarrier_arrive(full_k(n));
+        if (n + kEarly < copied) ptx::mbarrier_arrive(full_k(n + kEarly));
+      }
+      if (n >= 0) {
         if (n >= STAGES_V) ptx::mbarrier_wait(empty_v(n), (n / STAGES_V - 1) & 1);
-        ptx::wait_copies<2 * kAhead - 2>();
+        if (kEarly == 0) ptx::wait_copies<0>();
         Tiles::unpack_v(shared, n, 0, copier);
         ptx::fence_for_products();
         ptx::mbarrier_arrive(full_v(n));
       }
-      copy_next();
+      if (kEarly == 0) copy_next();
     }
   }
   __device__ __forceinline__ void start(const Tiles& /*tiles*/, const Role& /*role*/,

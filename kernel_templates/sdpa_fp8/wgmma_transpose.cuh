@@ -16,12 +16,12 @@ constexpr int kBlockBytes = kBlockKeys * kRowBytes;
 
 /// Calls `use` with the index of each block that the warp of thread `copier` copies and transposes.
 template <typename Use>
-__device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
-  constexpr int kTileBlocks = kCopiedKeys / kBlockKeys;
-  constexpr int kWarps = kCopiers / kWarp;
-  const int warp = copier / kWarp;
-#pragma unroll (kProduced ? 1 : 2)
-  for (int block = 0; block < kTileBlocks; block += kWarps) {
+__device__ __forceinline__ void for_own_blocks(u32 copier, const Use& use) {
+  constexpr u32 kTileBlocks = kCopiedKeys / kBlockKeys;
+  constexpr u32 kWarps = kCopiers / kWarp;
+  const u32 warp = copier / kWarp % kWarps;
+#pragma unroll 2
+  for (u32 block = 0; block < kTileBlocks; block += kWarps) {
     if (kTileBlocks % kWarps == 0 || block + warp < kTileBlocks) use(block + warp);
   }
 }
@@ -29,15 +29,15 @@ __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
 /// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. A copy
 /// instruction takes time in proportion to the memory lines that it touches, so the lanes of each
 /// instruction copy whole lines.
-__device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, int copier) {
+__device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, u32 copier) {
   constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies
-  const int lane = copier % kWarp;
-  const int row = lane / kRowChunks;
+  const u32 lane = copier % kWarp;
+  const u32 row = lane / kRowChunks;
   const u32 place = row * kRowBytes + (lane % kRowChunks ^ swizzle_of(row)) * kChunkBytes;
-  for_own_blocks(copier, [&](int block) {
+  for_own_blocks(copier, [&](u32 block) {
     const u32 start = to + block * kBlockBytes + place;
     const u8* bytes = source + block * kBlockKeys * HEAD_DIM + lane * kChunkBytes;
-    const int left = valid - block * kBlockKeys - row;
+    const int left = valid - static_cast<int>(block * kBlockKeys + row);
 #pragma unroll
     for (int i = 0; i < kBlockKeys; i += kRows) {
       ptx::copy_async((start + i * kRowBytes) ^ swizzle_of(i) * kChunkBytes, bytes + i * HEAD_DIM,
@@ -48,17 +48,17 @@ __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid,
 
 /// Transposes the blocks that this warp copied to `from`, and stores them at address `slot`, the
 /// first block at key `first_key`.
-__device__ __forceinline__ void transpose_blocks(u32 slot, int first_key, u32 from, int copier) {
-  const int lane = copier % kWarp;
-  const int line = lane % 8;
-  const int swizzle = kPanelKeys == 128 ? line : kPanelKeys == 64 ? line / 2 : line / 4;
-  const int row = lane % kBlockKeys;
+__device__ __forceinline__ void transpose_blocks(u32 slot, u32 first_key, u32 from, u32 copier) {
+  const u32 lane = copier % kWarp;
+  const u32 line = lane % 8;
+  const u32 swizzle = kPanelKeys == 128 ? line : kPanelKeys == 64 ? line / 2 : line / 4;
+  const u32 row = lane % kBlockKeys;
   const u32 place = row * kRowBytes + (lane / kBlockKeys ^ swizzle_of(row)) * kChunkBytes;
   ptx::sync_warp();  // the other lanes' copies are complete, too
-  for_own_blocks(copier, [&](int block) {
+  for_own_blocks(copier, [&](u32 block) {
     const u32 read = from + block * kBlockBytes + place;
-    const int key = first_key + block * kBlockKeys;
-    const int chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
+    const u32 key = first_key + block * kBlockKeys;
+    const u32 chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
     const u32 write =
         slot + key / kPanelKeys * kPanelBytes + lane * kPanelKeys + chunk * kChunkBytes;
     // All loads precede the stores, because a load takes as long as tens of instructions.
