@@ -106,6 +106,7 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
     return {{{"STAGES_V", "2"}},
             {{"PRODUCER_GROUP", "1"}},
             {{"STEP_N", "64"}},
+            {{"EXP", "linear"}},
             {{"STEP_N", "256"}},
             {{"GROUPS_M", "4"}},
             {{"GROUPS_M", "3"}, {"GROUPS_KV", "1"}, {"TILE_N", "128"}},
