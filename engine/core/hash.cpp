@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "engine/core/error.hpp"
+#include "engine/core/file_reader.hpp"
+
 namespace evo {
 
 struct ContentHash::State {
@@ -23,6 +26,20 @@ ContentHash& ContentHash::add(std::string_view field) {
   XXH3_128bits_update(state_->xxh, &size, sizeof size);
   XXH3_128bits_update(state_->xxh, field.data(), field.size());
   return *this;
+}
+
+ContentHash& ContentHash::add_file(const std::filesystem::path& file) {
+  FileReader reader(file);
+  const std::uint64_t size = reader.size();
+  XXH3_128bits_update(state_->xxh, &size, sizeof size);
+  std::uint64_t read = 0;
+  for (std::string_view part = reader.next(); !part.empty(); part = reader.next()) {
+    XXH3_128bits_update(state_->xxh, part.data(), part.size());
+    read += part.size();
+  }
+  if (read == size) return *this;
+  throw InputError(file.string() + ": has " + std::to_string(read) + " bytes instead of " +
+                   std::to_string(size) + "; do not change the file while evo-tune reads it");
 }
 
 std::string ContentHash::hex() const {

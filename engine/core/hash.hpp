@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ class ContentHash {
   ContentHash& operator=(const ContentHash&) = delete;
 
   ContentHash& add(std::string_view field);
+  /// Adds the content of a file as a field. Throws InputError if the file cannot be read, or if its
+  /// size changes meanwhile.
+  ContentHash& add_file(const std::filesystem::path& file);
 
   /// The key of all fields added so far: 32 hexadecimal digits.
   [[nodiscard]] std::string hex() const;

@@ -8,13 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <sstream>
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
-#include "engine/core/missing_file.hpp"
+#include "engine/core/file_reader.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/core/protected_file.hpp"
@@ -267,27 +266,13 @@ bool is_file(const std::filesystem::path& path) {
 }
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
-  constexpr std::size_t kChunk = 1 << 16;
-  // Special files are rejected before opening, because opening a pipe may block for ever.
-  require_no_special_file(file, "read");
-  std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file, ignored)) {
-    throw InputError(file.string() + ": cannot be read: " +
-                     (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
-  }
+  FileReader reader(file);
   // Reads until the end, because files of /proc and /sys report no size.
   std::string text;
-  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
-  if (!ignored) text.reserve(std::min<std::uintmax_t>(size, most_bytes) + kChunk);
-  while (stream && text.size() <= most_bytes) {
-    const std::size_t had = text.size();
-    text.resize(had + kChunk);
-    stream.read(text.data() + had, kChunk);
-    text.resize(had + static_cast<std::size_t>(stream.gcount()));
-  }
-  if (stream.bad()) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
-  if (text.size() > most_bytes) {
+  text.reserve(std::min<std::uint64_t>(reader.size(), most_bytes));
+  for (std::string_view part = reader.next(); !part.empty(); part = reader.next()) {
+    text += part;
+    if (text.size() <= most_bytes) continue;
     throw InputError(file.string() + ": has more than " + std::to_string(most_bytes) +
                      " bytes, the allowed maximum");
   }

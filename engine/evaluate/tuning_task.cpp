@@ -197,8 +197,7 @@ std::string TuningTask::problem_key() const {
         load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());
   }
   for (const std::filesystem::path& file : problem_.data_files()) {
-    hash.add(file.lexically_relative(problem_.folder).string())
-        .add(read_text_file(file, static_cast<std::size_t>(kMostBytes)));
+    hash.add(file.lexically_relative(problem_.folder).string()).add_file(file);
   }
   return hash.hex();
 }

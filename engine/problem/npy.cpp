@@ -14,8 +14,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/core/file_reader.hpp"
 #include "engine/core/json_reader.hpp"
 
 namespace evo {
@@ -145,30 +147,36 @@ constexpr std::size_t kMostHeader = std::size_t{1} << 20;
 
 class NpyFile {
  public:
-  /// `elements`: the expected number of elements, which raises the limit of the file's size.
-  NpyFile(const std::filesystem::path& file, std::size_t elements)
-      : name_(file.string()),
-        text_(read_text_file(
-            file, std::max(kLargestFile, kMostHeader + elements * sizeof(std::uint64_t)))) {
-    if (!text_.starts_with(kMagic) || text_.size() < 12) fail("no .npy file");
-    const auto version = static_cast<unsigned char>(text_[6]);
+  /// Reads the header.
+  explicit NpyFile(const std::filesystem::path& file) : name_(file.string()), reader_(file) {
+    constexpr std::size_t kFirst = 12;  // magic, version, and the longest form of the length
+    require_head(kFirst, "no .npy file");
+    if (!head_.starts_with(kMagic)) fail("no .npy file");
+    const auto version = static_cast<unsigned char>(head_[6]);
     if (version < 1 || version > 3) {
       fail(".npy version " + std::to_string(version) + "; allowed: 1 to 3");
     }
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint32_t length = 0;
-    std::memcpy(&length, text_.data() + 8, length_bytes);
+    std::memcpy(&length, head_.data() + 8, length_bytes);
     const std::size_t start = 8 + length_bytes;
-    if (length > text_.size() - start) fail("cut off");
-    const auto header = NpyHeader::read(std::string_view(text_).substr(start, length));
+    if (length > kMostHeader) {
+      fail("its header has " + std::to_string(length) + " bytes; allowed: at most " +
+           std::to_string(kMostHeader));
+    }
+    require_head(start + length, "cut off");
+    const auto header = NpyHeader::read(std::string_view(head_).substr(start, length));
     if (!header) {
       fail("its header differs from NumPy's format: {'descr': …, 'fortran_order': …, 'shape': …}");
     }
     header_ = *header;
-    data_ = std::string_view(text_).substr(start + length);
+    data_start_ = start + length;
   }
+  NpyFile(const NpyFile&) = delete;
+  NpyFile& operator=(const NpyFile&) = delete;
 
-  [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) const {
+  /// Reads the elements. To be called once.
+  [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) {
     if (header_.order != "False") {
       fail("in Fortran order; allowed: C order (numpy.ascontiguousarray)");
     }
@@ -182,27 +190,48 @@ class NpyFile {
            " elements; allowed here: " + std::to_string(count));
     }
     const std::string_view type = header_.type;
-    const std::optional<Dtype> known = dtype_of(type);
-    if (known && *known != dtype) return converted(*known, dtype);
-    if (type == "|b1") return converted(Dtype::kU8, dtype);
+    const std::optional<Dtype> known = type == "|b1" ? Dtype::kU8 : dtype_of(type);
+    if (known && *known != dtype)
+      return converted(read_data(count * size_of(*known)), *known, dtype);
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
     if (!known && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
            "'; allowed: little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
     }
-    require_bytes(count * size_of(dtype));
-    std::vector<std::byte> bytes(data_.size());
-    if (!bytes.empty()) std::memcpy(bytes.data(), data_.data(), data_.size());
-    return bytes;
+    return read_data(count * size_of(dtype));
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const { throw InputError(name_ + ": " + what); }
 
-  void require_bytes(std::size_t bytes) const {
-    if (data_.size() == bytes) return;
-    fail("has " + std::to_string(data_.size()) + " bytes of data; its header says " +
+  /// Reads on until `head_` has at least `bytes` bytes.
+  void require_head(std::size_t bytes, const std::string& complaint) {
+    while (head_.size() < bytes) {
+      const std::string_view part = reader_.next();
+      if (part.empty()) fail(complaint);
+      head_ += part;
+    }
+  }
+
+  /// The bytes after the header. The bytes are appended part by part, because a vector that is
+  /// allocated with its final size is filled with zeros first.
+  [[nodiscard]] std::vector<std::byte> read_data(std::size_t bytes) {
+    std::uint64_t found = reader_.size() - std::min<std::uint64_t>(reader_.size(), data_start_);
+    std::vector<std::byte> data;
+    if (found == bytes) {
+      data.reserve(bytes);
+      const auto append = [&](std::string_view part) {
+        const std::span<const std::byte> content = std::as_bytes(std::span(part));
+        found += content.size();
+        if (found <= bytes) data.insert(data.end(), content.begin(), content.end());
+      };
+      found = 0;
+      append(std::string_view(head_).substr(data_start_));
+      for (auto part = reader_.next(); !part.empty(); part = reader_.next()) append(part);
+    }
+    if (found == bytes) return data;
+    fail("has " + std::to_string(found) + " bytes of data; its header says " +
          std::to_string(bytes));
   }
 
@@ -215,33 +244,29 @@ class NpyFile {
   static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }
 
   /// Copies i64 as u64, or u64 as i64, because a double does not represent all 64-bit integers.
-  [[nodiscard]] std::vector<std::byte> other_sign() const {
-    const std::span<const std::byte> source = std::as_bytes(std::span(data_));
-    for (std::size_t at = 0; at < source.size(); at += sizeof(std::int64_t)) {
+  [[nodiscard]] std::vector<std::byte> other_sign(std::vector<std::byte> data) const {
+    for (std::size_t at = 0; at < data.size(); at += sizeof(std::int64_t)) {
       std::int64_t value = 0;
-      std::memcpy(&value, source.data() + at, sizeof value);
+      std::memcpy(&value, data.data() + at, sizeof value);
       if (value >= 0) continue;
       const bool is_signed = header_.type == "<i8";
       fail_to_hold(at / sizeof value, is_signed
                                           ? std::to_string(value)
                                           : std::to_string(static_cast<std::uint64_t>(value)));
     }
-    return {source.begin(), source.end()};
+    return data;
   }
 
   /// Converts the elements of the file from one type to another. Throws if an integer type cannot
   /// represent a number, or if a finite number becomes infinite. An 8-bit integer that becomes an
   /// 8-bit float must stay exact; otherwise it is probably meant as the float's bit pattern.
-  [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
-    const std::size_t size = size_of(from);
-    const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;
-    const std::size_t count = data_.size() / size;
-    require_bytes(*elements_of(header_.shape) * size);
-    if (is_wide(from) && is_wide(to)) return other_sign();
-    const std::vector<double> values =
-        decode_all(from, std::as_bytes(std::span(data_.data(), data_.size())));
-    std::vector<std::byte> bytes(count * size_of(to));
-    for (std::size_t i = 0; i < count; ++i) {
+  [[nodiscard]] std::vector<std::byte> converted(std::vector<std::byte> data, Dtype from,
+                                                 Dtype to) const {
+    const bool is_code = size_of(to) == 1 && is_floating(to) && size_of(from) == 1;
+    if (is_wide(from) && is_wide(to)) return other_sign(std::move(data));
+    const std::vector<double> values = decode_all(from, data);
+    std::vector<std::byte> bytes(values.size() * size_of(to));
+    for (std::size_t i = 0; i < values.size(); ++i) {
       std::byte* target = bytes.data() + i * size_of(to);
       encode(to, values[i], target);
       const double held = decode(to, target);
@@ -256,15 +281,16 @@ class NpyFile {
   }
 
   std::string name_;
-  std::string text_;
+  FileReader reader_;
+  std::string head_;  ///< the header and, perhaps, the first bytes of the data
   NpyHeader header_;
-  std::string_view data_;
+  std::size_t data_start_ = 0;
 };
 
 }  // namespace
 
 std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype, std::size_t count) {
-  return NpyFile(file, count).as(dtype, count);
+  return NpyFile(file).as(dtype, count);
 }
 
 void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const std::byte> bytes) {

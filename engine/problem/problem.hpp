@@ -271,6 +271,7 @@ struct Reference {
   std::map<std::string, std::string> files = {};
   std::vector<std::string> program = {};  ///< a program and its arguments
 
+  [[nodiscard]] bool is_given() const { return is_launched() || is_data(); }
   [[nodiscard]] bool is_launched() const { return kernel || set; }
   /// The reference kernel's macros that have numeric values, for use in the kernel's expressions.
   [[nodiscard]] Values macro_values() const;
@@ -301,6 +302,9 @@ class Problem {
   Reference reference;
   /// the check program and its arguments; empty: only the tolerance judges outputs
   std::vector<std::string> check_program;
+  /// Whether the check program's verdict depends only on the shape, the outputs and their expected
+  /// contents, so that the program needs neither inputs nor the seed.
+  bool check_needs_only_outputs = false;
   std::vector<std::string> program_files;  ///< non-Python files that the programs read
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;

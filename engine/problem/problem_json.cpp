@@ -145,12 +145,12 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
   return reference;
 }
 
-std::vector<std::string> parse_check(const JsonReader& reader) {
-  if (!reader.has("check")) return {};
+void parse_check(const JsonReader& reader, Problem& problem) {
+  if (!reader.has("check")) return;
   const JsonReader check = reader.child("check");
-  std::vector<std::string> program = parse_program(check);
+  problem.check_program = parse_program(check);
+  problem.check_needs_only_outputs = check.boolean_or("outputs_only", false);
   check.finish();
-  return program;
 }
 
 std::vector<KernelSpec> parse_templates(const JsonReader& reader, const JsonReader& tolerance,
@@ -274,11 +274,13 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   reader.has("check") && !reader.has("reference")
                       ? Reference{}
                       : parse_reference(reader.child("reference"), tolerance, folder, parameters),
-                  parse_check(reader),
+                  {},
+                  false,
                   reader.strings("program_files"),
                   parse_templates(reader, tolerance, folder, parameters),
                   folder,
                   text};
+  parse_check(reader, problem);
   problem.profile = parse_profile(reader);
   reader.finish();
   complete(problem);

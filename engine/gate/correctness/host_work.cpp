@@ -1,6 +1,9 @@
 #include <algorithm>
-#include <map>
+#include <cstring>
+#include <optional>
+#include <span>
 #include <variant>
+#include <vector>
 
 #include "engine/gate/correctness/buffer_work.hpp"
 
@@ -12,15 +15,19 @@ class HostContents final : public KeptContents {
   explicit HostContents(DeviceMemory& memory) : memory_(memory) {}
 
   [[nodiscard]] KeptId reserve(const std::string&, std::size_t bytes) override {
-    kept_.push_back({std::vector<std::byte>(bytes), std::nullopt});
+    kept_.push_back({bytes, {}, std::nullopt});
     return static_cast<KeptId>(kept_.size() - 1);
   }
   void keep(KeptId to, std::span<const std::byte> content) override {
-    kept_.at(to) = {{content.begin(), content.end()}, std::nullopt};
+    Kept& kept = kept_.at(to);
+    kept.bytes.assign(content.begin(), content.end());
+    kept.numbers.reset();
   }
   void keep(KeptId to, BufferId from) override {
-    kept_.at(to).numbers.reset();
-    memory_.download(from, kept_.at(to).bytes);
+    Kept& kept = kept_.at(to);
+    kept.bytes.resize(kept.size);
+    kept.numbers.reset();
+    memory_.download(from, kept.bytes);
   }
   void put_back(BufferId to, KeptId from) override { memory_.upload(to, bytes(from)); }
   [[nodiscard]] std::vector<std::byte> first_bytes(KeptId kept, std::size_t most) override {
@@ -42,7 +49,8 @@ class HostContents final : public KeptContents {
 
  private:
   struct Kept {
-    std::vector<std::byte> bytes;
+    std::size_t size = 0;
+    std::vector<std::byte> bytes;  ///< empty until keep()
     std::optional<Expectation> numbers;
   };
 
@@ -72,11 +80,13 @@ class HostWork final : public BufferWork {
   }
   [[nodiscard]] Look first_difference(BufferId buffer, KeptId kept) override {
     const std::vector<std::byte>& right = kept_.bytes(kept);
-    const std::vector<std::byte> now = downloaded(buffer, right.size());
+    const std::span<const std::byte> now = downloaded(buffer, right.size());
+    // std::mismatch() is much slower than this comparison.
+    if (right.empty() || std::memcmp(now.data(), right.data(), right.size()) == 0) {
+      return note(std::optional<std::size_t>());
+    }
     const auto differs = std::mismatch(now.begin(), now.end(), right.begin()).first;
-    std::optional<std::size_t> first;
-    if (differs != now.end()) first = static_cast<std::size_t>(differs - now.begin());
-    return note(first);
+    return note(std::optional(static_cast<std::size_t>(differs - now.begin())));
   }
   [[nodiscard]] Look guard_zones(BufferId buffer) override {
     return note(memory_.guard_violation(buffer));
@@ -101,8 +111,10 @@ class HostWork final : public BufferWork {
  private:
   using Found = std::variant<Comparison, std::optional<std::size_t>, std::optional<std::string>>;
 
-  [[nodiscard]] std::vector<std::byte> downloaded(BufferId buffer, std::size_t bytes) {
-    std::vector<std::byte> data(bytes);
+  /// The start of a buffer, valid until the next call.
+  [[nodiscard]] std::span<const std::byte> downloaded(BufferId buffer, std::size_t bytes) {
+    if (downloaded_.size() < bytes) downloaded_.resize(bytes);
+    const std::span<std::byte> data = std::span(downloaded_).first(bytes);
     memory_.download(buffer, data);
     return data;
   }
@@ -115,6 +127,7 @@ class HostWork final : public BufferWork {
   DeviceMemory& memory_;
   HostContents kept_;
   std::vector<Found> found_;
+  std::vector<std::byte> downloaded_;
 };
 
 }  // namespace

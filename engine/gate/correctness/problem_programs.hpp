@@ -52,7 +52,9 @@ class ProblemPrograms {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
-  /// outputs of a case are judged only once. At the first call for a shape, the program must also
+  /// outputs of a case are judged only once; equal outputs of all cases of a shape are judged only
+  /// once if the verdict depends on nothing else (Problem::check_needs_only_outputs, and no
+  /// reference). At the first call for a shape, the program must also
   /// reject wrong outputs. Throws ProblemError if the program cannot run, or if it accepts outputs
   /// of zeros, random outputs, or any content of an output that has no expected content. At later
   /// calls for the shape, outputs for which the program gives no verdict, for example because it
@@ -62,7 +64,7 @@ class ProblemPrograms {
 
  private:
   void write_case(const ProgramCase& data, const std::filesystem::path& folder,
-                  std::span<const ProgramOutput> outputs) const;
+                  std::span<const ProgramOutput> outputs, bool with_inputs) const;
   struct Verdict {
     std::optional<std::string> refusal = {};    ///< why the outputs are wrong
     std::optional<std::string> breakdown = {};  ///< why there is no verdict

@@ -240,7 +240,7 @@ class Judgement:
     def keys(self, names):
         """The entry "reference" or "check" of problem.json."""
         if self.verify is not None:
-            return {"check": {"program": self.program}}
+            return {"check": {"program": self.program, "outputs_only": True}}
         if self._answer is None:
             return {"reference": {"set": {}}}
         return {"reference": {"files": {
