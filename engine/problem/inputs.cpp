@@ -64,23 +64,23 @@ Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shap
           inputs > 0 && (of.index + name_seed(shape.name)) % inputs == rank};
 }
 
-std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
-                                  const Shape& shape, const Values& values, const InputCase& of) {
+void make_input(const Problem& problem, const Argument& argument, const Shape& shape,
+                const Values& values, const InputCase& of, const TakePart& take) {
   const std::size_t size = size_of(argument.dtype);
   const std::size_t count = argument.bytes(values) / size;
   // If an argument has both a file and a generator, only the first case of a shape reads the file.
   if (argument.takes_file(shape.name) && (of.index == 0 || !argument.has_file_and_generator)) {
-    return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
-                    count);
+    const auto file = problem.data_file(file_key(argument), argument.file, shape);
+    return read_npy_parts(file, argument.dtype, count, take);
   }
   if (!argument.formula) {
-    return generate(argument.generator, argument.dtype, count,
-                    draw_of(problem, argument, shape, of));
+    return take(
+        generate(argument.generator, argument.dtype, count, draw_of(problem, argument, shape, of)));
   }
   std::vector<std::byte> bytes(count * size);
   FormulaValues formula(argument, values);
   for (std::size_t i = 0; i < count; ++i) formula.put(i, bytes.data() + i * size);
-  return bytes;
+  take(bytes);
 }
 
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,

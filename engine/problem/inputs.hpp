@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "engine/core/content_parts.hpp"
 #include "engine/problem/problem.hpp"
 
 namespace evo {
@@ -25,12 +25,12 @@ struct InputCase {
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 
-/// Returns the content of an input argument (in, inout) on a shape: drawn, computed by its formula,
-/// or read from its file. `values`: the values of names in expressions. Throws ProblemError if a
-/// formula's value does not fit the argument's type, and the errors of read_npy().
-[[nodiscard]] std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
-                                                const Shape& shape, const Values& values,
-                                                const InputCase& of);
+/// Passes the content of an input argument (in, inout) on a shape to `take`: drawn, computed by its
+/// formula, or read from its file. `values`: the values of names in expressions. Throws
+/// ProblemError if a formula's value does not fit the argument's type, and the errors of
+/// read_npy().
+void make_input(const Problem& problem, const Argument& argument, const Shape& shape,
+                const Values& values, const InputCase& of, const TakePart& take);
 
 /// Throws ProblemError or InputError if a formula has no value for the first or last element, or if
 /// a file is missing.

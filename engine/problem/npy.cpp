@@ -175,8 +175,8 @@ class NpyFile {
   NpyFile(const NpyFile&) = delete;
   NpyFile& operator=(const NpyFile&) = delete;
 
-  /// Reads the elements. To be called once.
-  [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) {
+  /// Passes the elements to `take`. To be called once.
+  void read(Dtype dtype, std::size_t count, const TakePart& take) {
     if (header_.order != "False") {
       fail("in Fortran order; allowed: C order (numpy.ascontiguousarray)");
     }
@@ -191,15 +191,27 @@ class NpyFile {
     }
     const std::string_view type = header_.type;
     const std::optional<Dtype> known = type == "|b1" ? Dtype::kU8 : dtype_of(type);
-    if (known && *known != dtype)
-      return converted(read_data(count * size_of(*known)), *known, dtype);
+    if (known && *known != dtype) {
+      std::vector<std::byte> data;
+      read_data(count * size_of(*known), appends_to(data, count * size_of(*known)));
+      return take(converted(std::move(data), *known, dtype));
+    }
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
     if (!known && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
            "'; allowed: little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
     }
-    return read_data(count * size_of(dtype));
+    read_data(count * size_of(dtype), take);
+  }
+
+  /// Appends parts to `data`, which must outlive the function. The memory for `bytes` bytes is
+  /// reserved, because a vector that is allocated with its final size is filled with zeros first.
+  [[nodiscard]] static TakePart appends_to(std::vector<std::byte>& data, std::size_t bytes) {
+    return [&data, bytes](std::span<const std::byte> part) {
+      data.reserve(bytes);
+      data.insert(data.end(), part.begin(), part.end());
+    };
   }
 
  private:
@@ -214,23 +226,19 @@ class NpyFile {
     }
   }
 
-  /// The bytes after the header. The bytes are appended part by part, because a vector that is
-  /// allocated with its final size is filled with zeros first.
-  [[nodiscard]] std::vector<std::byte> read_data(std::size_t bytes) {
+  /// Passes the bytes after the header to `take`.
+  void read_data(std::size_t bytes, const TakePart& take) {
     std::uint64_t found = reader_.size() - std::min<std::uint64_t>(reader_.size(), data_start_);
-    std::vector<std::byte> data;
     if (found == bytes) {
-      data.reserve(bytes);
-      const auto append = [&](std::string_view part) {
-        const std::span<const std::byte> content = std::as_bytes(std::span(part));
-        found += content.size();
-        if (found <= bytes) data.insert(data.end(), content.begin(), content.end());
-      };
       found = 0;
-      append(std::string_view(head_).substr(data_start_));
-      for (auto part = reader_.next(); !part.empty(); part = reader_.next()) append(part);
+      const auto pass = [&](std::string_view part) {
+        found += part.size();
+        if (found <= bytes && !part.empty()) take(std::as_bytes(std::span(part)));
+      };
+      pass(std::string_view(head_).substr(data_start_));
+      for (auto part = reader_.next(); !part.empty(); part = reader_.next()) pass(part);
     }
-    if (found == bytes) return data;
+    if (found == bytes) return;
     fail("has " + std::to_string(found) + " bytes of data; its header says " +
          std::to_string(bytes));
   }
@@ -290,7 +298,14 @@ class NpyFile {
 }  // namespace
 
 std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype, std::size_t count) {
-  return NpyFile(file).as(dtype, count);
+  std::vector<std::byte> data;
+  NpyFile(file).read(dtype, count, NpyFile::appends_to(data, count * size_of(dtype)));
+  return data;
+}
+
+void read_npy_parts(const std::filesystem::path& file, Dtype dtype, std::size_t count,
+                    const TakePart& take) {
+  NpyFile(file).read(dtype, count, take);
 }
 
 void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const std::byte> bytes) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/content_parts.hpp"
 #include "engine/problem/dtype.hpp"
 
 namespace evo {
@@ -17,6 +18,11 @@ namespace evo {
 /// of an integer `dtype`.
 [[nodiscard]] std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype,
                                               std::size_t count);
+
+/// Like read_npy(), but passes the elements to `take` in parts. Unless elements are converted, a
+/// part is small, and the elements are checked and read at once.
+void read_npy_parts(const std::filesystem::path& file, Dtype dtype, std::size_t count,
+                    const TakePart& take);
 
 /// Writes `bytes` as a one-dimensional array. Types that NumPy lacks (bf16 and 8-bit floats) are
 /// written as float32, which represents all their values. Throws InputError if the file cannot be

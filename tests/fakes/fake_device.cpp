@@ -53,12 +53,13 @@ void FakeDevice::release(BufferId buffer) {
   if (buffers_.erase(buffer) == 0) throw std::logic_error("released twice, or never allocated");
 }
 
-void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) {
   require_context();
   Buffer& target = buffers_.at(buffer);
-  if (data.size() > target.spec.bytes)
+  if (offset + data.size() > target.spec.bytes)
     throw std::logic_error("upload of more bytes than the buffer has");
-  std::copy(data.begin(), data.end(), target.memory.begin() + kGuardBytes);
+  std::copy(data.begin(), data.end(),
+            target.memory.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset));
 }
 
 void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {

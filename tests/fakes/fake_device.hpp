@@ -91,7 +91,7 @@ class FakeDevice final : public Device,
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
-  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;

@@ -33,9 +33,9 @@ void QueuedDevice::release(BufferId buffer) {
   });
 }
 
-void QueuedDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+void QueuedDevice::upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) {
   wait_for_nothing_wrong();
-  inner_->memory().upload(buffer, data);
+  inner_->memory().upload(buffer, data, offset);
 }
 
 void QueuedDevice::download(BufferId buffer, std::span<std::byte> data) {

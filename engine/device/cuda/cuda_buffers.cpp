@@ -45,8 +45,8 @@ TextureId CudaBuffers::make_texture(const TextureSpec& spec, BufferId source) {
   return id;
 }
 
-void CudaBuffers::upload(BufferId buffer, std::span<const std::byte> data) {
-  queue_.copy_in(buffers_.at(buffer).data(), data);
+void CudaBuffers::upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) {
+  queue_.copy_in(buffers_.at(buffer).data() + offset, data);
 }
 
 void CudaBuffers::download(BufferId buffer, std::span<std::byte> data) {

@@ -27,14 +27,14 @@ BufferSpec VirtualMemory::spec(BufferId buffer) const {
   return {source.name, source.bytes, source.writable, source.is_kept};
 }
 
-void VirtualMemory::upload(BufferId buffer, std::span<const std::byte> data) {
+void VirtualMemory::upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) {
   GlobalBuffer& target = at(buffer);
-  if (data.size() > target.bytes) {
+  if (offset > target.bytes || data.size() > target.bytes - offset) {
     throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
                      "' of " + std::to_string(target.bytes));
   }
-  if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
-  target.mark_written(data.size());
+  if (!data.empty()) std::memcpy(target.data.get() + offset, data.data(), data.size());
+  target.mark_written(data.size(), offset);
 }
 
 void VirtualMemory::download(BufferId buffer, std::span<std::byte> data) {

@@ -78,8 +78,8 @@ void CaseSet::restore_inouts(const CheckCase& data) {
   }
 }
 
-KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
-  const KeptId kept = work_.kept().reserve(argument.name, content.size());
+KeptId CaseSet::keep(const Argument& argument, std::size_t bytes, const ContentParts& content) {
+  const KeptId kept = work_.kept().reserve(argument.name, bytes);
   work_.kept().keep(kept, content);
   work_.kept().seal(kept);
   return kept;
@@ -151,11 +151,12 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
         (data.index < options_.first_of_checks || data.index >= options_.end_of_checks);
     const std::size_t index = shares ? 0 : data.index;
     const CheckCase* first = first_case(data);
-    data.inputs.back() =
-        first != nullptr && !argument.is_drawn()
-            ? first->inputs[position]
-            : keep(argument, make_input(problem_, argument, *data.shape, data.values,
-                                        {index, seed_of(*data.shape, index)}));
+    data.inputs.back() = first != nullptr && !argument.is_drawn()
+                             ? first->inputs[position]
+                             : keep(argument, bytes, [&](const TakePart& take) {
+                                 make_input(problem_, argument, *data.shape, data.values,
+                                            {index, seed_of(*data.shape, index)}, take);
+                               });
     work_.kept().put_back(buffer, *data.inputs.back());
   }
   if (argument.texture) add_texture(data, position, buffer);
@@ -319,7 +320,8 @@ void CaseSet::compute_expected(CheckCase& data) {
       before.resize(outputs[i].size());
     }
     audit_.take(*data.shape, data.seed, i, outputs[i], before);
-    data.expected.back() = keep(argument, outputs[i]);
+    data.expected.back() =
+        keep(argument, outputs[i].size(), [&](const TakePart& take) { take(outputs[i]); });
   }
   data.complete = true;
   // Overwrites the reference's results in the output buffers, so that no kernel can find them.

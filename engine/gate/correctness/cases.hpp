@@ -144,7 +144,8 @@ class CaseSet {
   void run_reference(const CheckCase& data);
   [[nodiscard]] std::optional<Fault> launch_reference(const CheckCase& data,
                                                       const std::vector<KernelArgument>& arguments);
-  [[nodiscard]] KeptId keep(const Argument& argument, std::span<const std::byte> content);
+  [[nodiscard]] KeptId keep(const Argument& argument, std::size_t bytes,
+                            const ContentParts& content);
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
   void require_written(const CheckCase& data, const std::vector<std::vector<std::byte>>& outputs);

@@ -18,10 +18,14 @@ class HostContents final : public KeptContents {
     kept_.push_back({bytes, {}, std::nullopt});
     return static_cast<KeptId>(kept_.size() - 1);
   }
-  void keep(KeptId to, std::span<const std::byte> content) override {
+  void keep(KeptId to, const ContentParts& content) override {
     Kept& kept = kept_.at(to);
-    kept.bytes.assign(content.begin(), content.end());
     kept.numbers.reset();
+    kept.bytes.clear();
+    kept.bytes.reserve(kept.size);
+    content([&](std::span<const std::byte> part) {
+      kept.bytes.insert(kept.bytes.end(), part.begin(), part.end());
+    });
   }
   void keep(KeptId to, BufferId from) override {
     Kept& kept = kept_.at(to);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/content_parts.hpp"
 #include "engine/device/device.hpp"
 
 namespace evo {
@@ -26,8 +27,11 @@ class KeptContents {
   /// Allocates memory for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
   /// small.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills the copy `to` with `content`, whose size must equal the reserved size.
-  virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
+  /// Fills the copy `to` with a content, whose size must equal the reserved size.
+  virtual void keep(KeptId to, const ContentParts& content) = 0;
+  void keep(KeptId to, std::span<const std::byte> content) {
+    keep(to, [content](const TakePart& take) { take(content); });
+  }
   /// Fills the copy `to` from the start of the buffer `from`, which must be at least as large.
   virtual void keep(KeptId to, BufferId from) = 0;
   /// Writes the data of the copy `from` to the start of the buffer `to`.

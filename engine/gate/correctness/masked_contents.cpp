@@ -46,10 +46,13 @@ KeptId MaskedContents::reserve(const std::string& name, std::size_t bytes) {
   return static_cast<KeptId>(kept_.size() - 1);
 }
 
-void MaskedContents::keep(KeptId to, std::span<const std::byte> content) {
+void MaskedContents::keep(KeptId to, const ContentParts& content) {
   const Kept& kept = kept_.at(to);
-  if (content.empty()) return;
-  memory_.upload(kept.buffer, content);
+  std::size_t done = 0;
+  content([&](std::span<const std::byte> part) {
+    if (!part.empty()) memory_.upload(kept.buffer, part, done);
+    done += part.size();
+  });
   mask(kept.buffer, kept.buffer, kept);
 }
 

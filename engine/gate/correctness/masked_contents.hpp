@@ -52,7 +52,7 @@ class MaskedContents final : public KeptContents {
   MaskedContents(Device& device, const KernelImage& kernels);
 
   [[nodiscard]] KeptId reserve(const std::string& name, std::size_t bytes) override;
-  void keep(KeptId to, std::span<const std::byte> content) override;
+  void keep(KeptId to, const ContentParts& content) override;
   void keep(KeptId to, BufferId from) override;
   void put_back(BufferId to, KeptId from) override;
   void put_back_late(BufferId to, KeptId from) override;

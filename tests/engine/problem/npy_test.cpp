@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <span>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
@@ -112,6 +115,28 @@ TEST_F(Npy, RawBytesAreSmallFloats) {
   EXPECT_THAT(read(Dtype::kBf16, 1), testing::ElementsAre(1));
   write("|V4", "1,", "abcd");
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("elements of type '|V4'"));
+}
+
+/// The content spans several parts, and the first part also has the header.
+TEST_F(Npy, LargeDataArePassedInParts) {
+  constexpr std::size_t kCount = 1'000'003;
+  std::vector<float> numbers(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<float>(i);
+  write_npy(file_, Dtype::kF32, std::as_bytes(std::span(numbers)));
+  std::size_t parts = 0;
+  std::vector<std::byte> read;
+  read_npy_parts(file_, Dtype::kF32, kCount, [&](std::span<const std::byte> part) {
+    ++parts;
+    read.insert(read.end(), part.begin(), part.end());
+  });
+  EXPECT_GT(parts, 2U);
+  const auto expected = std::as_bytes(std::span(numbers));
+  EXPECT_TRUE(std::ranges::equal(read, expected));
+  EXPECT_TRUE(std::ranges::equal(read_npy(file_, Dtype::kF32, kCount), expected));
+  EXPECT_EQ(decode_all(Dtype::kF64, read_npy(file_, Dtype::kF64, kCount)).back(), kCount - 1);
+  std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 1);
+  EXPECT_THAT(complaint(Dtype::kF32, kCount),
+              HasSubstr("has 4000011 bytes of data; its header says 4000012"));
 }
 
 TEST_F(Npy, AShapeOfNothingIsOneElement) {

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 PROGRAMS, SOURCE = sys.argv[1:3]
@@ -133,7 +134,22 @@ class TuneKernel(unittest.TestCase):
                    "answer": [arguments[1] + arguments[2], None, None, None]}
         self.assertEqual(len(tuned(**options)[0]), 4)
         self.assertEqual(set(seen), {1e-5})
+        # Four calls: zeros, noise, the right output and a changed one. All configurations give the
+        # same output, which is judged once.
+        self.assertEqual(len(seen), 4)
         self.assertEqual(tuned(ADD.replace("+ b", "- b"), **options)[0], [])
+
+    def test_verify_does_not_warn_about_noise(self):
+        arguments = data()
+        total = numpy.sum(arguments[1] + arguments[2])
+
+        def verify(answer, result, atol=None):
+            return numpy.isclose(answer[0], numpy.sum(result[0]), rtol=1e-3)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found, _ = tuned(arguments=arguments, answer=[total, None, None, None], verify=verify)
+        self.assertEqual(len(found), 4)
 
     def test_a_verify_that_throws_or_accepts_all_is_an_error(self):
         arguments = data()

@@ -7,8 +7,8 @@
 
 namespace evo::ptx {
 
-void GlobalBuffer::mark_written(std::uint64_t count) {
-  std::memset(written.get(), 1, count);
+void GlobalBuffer::mark_written(std::uint64_t count, std::uint64_t first) {
+  std::memset(written.get() + first, 1, count);
   if (count == bytes) all_written.store(true);
 }
 

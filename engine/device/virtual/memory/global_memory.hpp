@@ -31,8 +31,8 @@ struct GlobalBuffer {
   std::atomic<bool> all_written{false};
   std::atomic<void*> shadow{nullptr};  ///< memory of GlobalRaces during a launch
 
-  /// Marks the first `count` bytes as written, because the host has written them.
-  void mark_written(std::uint64_t count);
+  /// Marks `count` bytes from byte `first` on as written, because the host has written them.
+  void mark_written(std::uint64_t count, std::uint64_t first = 0);
   /// Marks all bytes as not written.
   void mark_unwritten();
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t count) const {

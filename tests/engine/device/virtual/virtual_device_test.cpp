@@ -246,6 +246,7 @@ TEST(VirtualDevice, MemoryEndsAndBuffersHaveASize) {
   const BufferId buffer = device->memory().allocate({"small", 8, true});
   std::vector<std::byte> nine(9);
   EXPECT_THROW(device->memory().upload(buffer, nine), InputError);
+  EXPECT_THROW(device->memory().upload(buffer, std::span(nine).first(2), 7), InputError);
   EXPECT_THROW(device->memory().download(buffer, nine), InputError);
   EXPECT_THROW(device->memory().fill(buffer + 1000, std::byte{0}), InputError);
   EXPECT_THROW(device->unload(1000), InputError);
@@ -274,6 +275,11 @@ TEST(VirtualDevice, KnowsWhatNobodyWrote) {
   EXPECT_EQ(content[6], std::byte{3});
   device->memory().upload(buffer, std::vector<std::byte>(5));
   EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::optional<std::size_t>(5));
+  device->memory().upload(buffer, std::vector<std::byte>(2, std::byte{9}), 6);
+  EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::optional<std::size_t>(5));
+  device->memory().download(buffer, content);
+  EXPECT_EQ(content[5], std::byte{2});
+  EXPECT_EQ(content[6], std::byte{9});
   device->memory().fill(buffer, std::byte{0});
   EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::nullopt);
 }

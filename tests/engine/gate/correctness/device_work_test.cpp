@@ -177,6 +177,17 @@ TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   EXPECT_EQ(now, content);
 }
 
+TEST_F(DeviceWorkTest, KeepsAContentOfSeveralParts) {
+  const std::vector<std::byte> content = encoded(Dtype::kI32, {1, 2, 3, 4, 5});
+  const KeptId kept = work_->kept().reserve("y", content.size());
+  work_->kept().keep(kept, [&](const TakePart& take) {
+    take(std::span(content).first(3));
+    take({});
+    take(std::span(content).subspan(3));
+  });
+  EXPECT_EQ(work_->kept().content(kept), content);
+}
+
 TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
   const std::vector<std::byte> content(1003, std::byte{7});
   const BufferId first = device_->memory().allocate({"first", 1, true}) + 1;
