@@ -33,7 +33,8 @@ class DeviceMemory {
   [[nodiscard]] virtual BufferSpec spec(BufferId buffer) const = 0;
   /// Writes `data` to the bytes of a buffer from `offset` on.
   virtual void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset = 0) = 0;
-  virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
+  /// Reads the bytes of a buffer from `offset` on.
+  virtual void download(BufferId buffer, std::span<std::byte> data, std::size_t offset = 0) = 0;
   /// Copies one buffer to another of the same size.
   virtual void copy(BufferId to, BufferId from) = 0;
   /// Sets every byte of a buffer to `value`.

@@ -62,12 +62,13 @@ void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data, std::s
             target.memory.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset));
 }
 
-void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {
+void FakeDevice::download(BufferId buffer, std::span<std::byte> data, std::size_t offset) {
   require_context();
   const Buffer& source = buffers_.at(buffer);
-  if (data.size() > source.spec.bytes)
+  if (offset + data.size() > source.spec.bytes)
     throw std::logic_error("download of more bytes than the buffer has");
-  std::copy_n(source.memory.begin() + kGuardBytes, data.size(), data.begin());
+  std::copy_n(source.memory.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset),
+              data.size(), data.begin());
 }
 
 void FakeDevice::copy(BufferId to, BufferId from) {

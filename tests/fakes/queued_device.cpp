@@ -38,9 +38,9 @@ void QueuedDevice::upload(BufferId buffer, std::span<const std::byte> data, std:
   inner_->memory().upload(buffer, data, offset);
 }
 
-void QueuedDevice::download(BufferId buffer, std::span<std::byte> data) {
+void QueuedDevice::download(BufferId buffer, std::span<std::byte> data, std::size_t offset) {
   wait_for_nothing_wrong();
-  inner_->memory().download(buffer, data);
+  inner_->memory().download(buffer, data, offset);
   downloaded_bytes_ += data.size();
 }
 

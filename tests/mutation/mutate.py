@@ -43,7 +43,9 @@ FILES = {
     **{f"engine/gate/timing/{name}.cpp": GATE_TESTS for name in (
         "measurement", "pair_comparison", "stopping_rule", "stopwatch", "stopwatch_verify",
         "timing")},
-    "engine/gate/correctness/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
+    "engine/gate/correctness/problem_programs.cpp": [
+        "own_kernel_test --gtest_filter=OwnCheck*:OwnData*",
+        "gate_correctness_test --gtest_filter=ProgramsTest*"],
     **{f"engine/gate/correctness/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
        for name in ("check_slots", "device_work", "effort", "host_work", "masked_contents", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,

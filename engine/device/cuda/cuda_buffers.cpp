@@ -49,8 +49,8 @@ void CudaBuffers::upload(BufferId buffer, std::span<const std::byte> data, std::
   queue_.copy_in(buffers_.at(buffer).data() + offset, data);
 }
 
-void CudaBuffers::download(BufferId buffer, std::span<std::byte> data) {
-  queue_.copy_out(buffers_.at(buffer).data(), data);
+void CudaBuffers::download(BufferId buffer, std::span<std::byte> data, std::size_t offset) {
+  queue_.copy_out(buffers_.at(buffer).data() + offset, data);
 }
 
 void CudaBuffers::copy(BufferId to, BufferId from) {

@@ -37,13 +37,13 @@ void VirtualMemory::upload(BufferId buffer, std::span<const std::byte> data, std
   target.mark_written(data.size(), offset);
 }
 
-void VirtualMemory::download(BufferId buffer, std::span<std::byte> data) {
+void VirtualMemory::download(BufferId buffer, std::span<std::byte> data, std::size_t offset) {
   const GlobalBuffer& source = at(buffer);
-  if (data.size() > source.bytes) {
+  if (offset > source.bytes || data.size() > source.bytes - offset) {
     throw InputError("download of " + std::to_string(data.size()) + " bytes from '" + source.name +
                      "' of " + std::to_string(source.bytes));
   }
-  if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
+  if (!data.empty()) std::memcpy(data.data(), source.data.get() + offset, data.size());
 }
 
 void VirtualMemory::copy(BufferId to, BufferId from) {

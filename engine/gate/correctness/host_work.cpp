@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -9,6 +10,8 @@
 
 namespace evo {
 namespace {
+
+constexpr std::size_t kPart = 1 << 17;  ///< bytes compared at once: they fit into a CPU's L2 cache
 
 class HostContents final : public KeptContents {
  public:
@@ -83,14 +86,18 @@ class HostWork final : public BufferWork {
                              row_length));
   }
   [[nodiscard]] Look first_difference(BufferId buffer, KeptId kept) override {
-    const std::vector<std::byte>& right = kept_.bytes(kept);
-    const std::span<const std::byte> now = downloaded(buffer, right.size());
-    // std::mismatch() is much slower than this comparison.
-    if (right.empty() || std::memcmp(now.data(), right.data(), right.size()) == 0) {
-      return note(std::optional<std::size_t>());
+    const std::span<const std::byte> right = kept_.bytes(kept);
+    std::array<std::byte, kPart> room;
+    for (std::size_t at = 0; at < right.size(); at += kPart) {
+      const auto expected = right.subspan(at, std::min(kPart, right.size() - at));
+      const std::span<std::byte> now = std::span(room).first(expected.size());
+      memory_.download(buffer, now, at);
+      // std::mismatch() is much slower than std::memcmp().
+      if (std::memcmp(now.data(), expected.data(), now.size()) == 0) continue;
+      const auto differs = std::mismatch(now.begin(), now.end(), expected.begin()).first;
+      return note(std::optional(at + static_cast<std::size_t>(differs - now.begin())));
     }
-    const auto differs = std::mismatch(now.begin(), now.end(), right.begin()).first;
-    return note(std::optional(static_cast<std::size_t>(differs - now.begin())));
+    return note(std::optional<std::size_t>());
   }
   [[nodiscard]] Look guard_zones(BufferId buffer) override {
     return note(memory_.guard_violation(buffer));
@@ -115,10 +122,8 @@ class HostWork final : public BufferWork {
  private:
   using Found = std::variant<Comparison, std::optional<std::size_t>, std::optional<std::string>>;
 
-  /// The start of a buffer, valid until the next call.
-  [[nodiscard]] std::span<const std::byte> downloaded(BufferId buffer, std::size_t bytes) {
-    if (downloaded_.size() < bytes) downloaded_.resize(bytes);
-    const std::span<std::byte> data = std::span(downloaded_).first(bytes);
+  [[nodiscard]] std::vector<std::byte> downloaded(BufferId buffer, std::size_t bytes) {
+    std::vector<std::byte> data(bytes);
     memory_.download(buffer, data);
     return data;
   }
@@ -131,7 +136,6 @@ class HostWork final : public BufferWork {
   DeviceMemory& memory_;
   HostContents kept_;
   std::vector<Found> found_;
-  std::vector<std::byte> downloaded_;
 };
 
 }  // namespace

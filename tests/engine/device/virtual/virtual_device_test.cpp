@@ -248,6 +248,7 @@ TEST(VirtualDevice, MemoryEndsAndBuffersHaveASize) {
   EXPECT_THROW(device->memory().upload(buffer, nine), InputError);
   EXPECT_THROW(device->memory().upload(buffer, std::span(nine).first(2), 7), InputError);
   EXPECT_THROW(device->memory().download(buffer, nine), InputError);
+  EXPECT_THROW(device->memory().download(buffer, std::span(nine).first(2), 7), InputError);
   EXPECT_THROW(device->memory().fill(buffer + 1000, std::byte{0}), InputError);
   EXPECT_THROW(device->unload(1000), InputError);
 }
