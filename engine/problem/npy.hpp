@@ -19,8 +19,9 @@ namespace evo {
 [[nodiscard]] std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype,
                                               std::size_t count);
 
-/// Like read_npy(), but passes the elements to `take` in parts. Unless elements are converted, a
-/// part is small, and the elements are checked and read at once.
+/// Like read_npy(), but passes the elements to `take` in parts. Elements that need no conversion
+/// are passed on while the file is read, so that there is no copy of the whole content. The format
+/// and the size of the file are checked before the first part.
 void read_npy_parts(const std::filesystem::path& file, Dtype dtype, std::size_t count,
                     const TakePart& take);
 

@@ -271,6 +271,7 @@ struct Reference {
   std::map<std::string, std::string> files = {};
   std::vector<std::string> program = {};  ///< a program and its arguments
 
+  /// False if only the check program judges outputs.
   [[nodiscard]] bool is_given() const { return is_launched() || is_data(); }
   [[nodiscard]] bool is_launched() const { return kernel || set; }
   /// The reference kernel's macros that have numeric values, for use in the kernel's expressions.

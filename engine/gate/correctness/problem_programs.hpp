@@ -52,13 +52,13 @@ class ProblemPrograms {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
-  /// outputs of a case are judged only once; equal outputs of all cases of a shape are judged only
-  /// once if the verdict depends on nothing else (Problem::check_needs_only_outputs, and no
-  /// reference). At the first call for a shape, the program must also
-  /// reject wrong outputs. Throws ProblemError if the program cannot run, or if it accepts outputs
-  /// of zeros, random outputs, or any content of an output that has no expected content. At later
-  /// calls for the shape, outputs for which the program gives no verdict, for example because it
-  /// crashes, count as wrong.
+  /// outputs of a case are judged only once. If the verdict depends only on the outputs
+  /// (Problem::check_needs_only_outputs without a reference), equal outputs of all cases of a shape
+  /// are judged only once. At the first call for a shape, the program must also reject wrong
+  /// outputs. Throws ProblemError if the program cannot run, or if it accepts outputs of zeros,
+  /// random outputs, or any content of an output that has no expected content. At later calls for
+  /// the shape, outputs for which the program gives no verdict, for example because it crashes,
+  /// count as wrong.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
