@@ -239,12 +239,12 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 }
 
 /// Packs P of a step, relative to the maxima of earlier steps; the scores stay unchanged. Returns
-/// true if a P of the warp is so large that the maxima must be raised first: at least 2^8 in e4m3,
-/// which ends at 448, or 2^15 in f16.
+/// true if a P of the warp is so large that the maxima must be raised first: 448 in e4m3, to which
+/// larger values are rounded, or 2^15 in f16.
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x08080808u : 0x08000800u;  // reaches the sign of a large P
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // reaches the sign of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
   u32 largest = 0;  // of the bytes by is_linear(), as pairs of 16 bits
@@ -283,7 +283,7 @@ __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kB
       }
     }
   }
-  const u32 large_bytes = (largest + 0x00080008u) & 0xFF80FF80u;
+  const u32 large_bytes = (largest + 0x00020002u) & 0xFF80FF80u;
   return ptx::any_lane((large & kSigns | large_bytes) != 0);
 }
 
