@@ -42,7 +42,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
 /// index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
-  float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
+  /// Maximum of raw scores; with LAZY_RESCALE it may be outdated, with kCeilings also too large.
+  float maximum[kBlocks][2];
   /// Sum of P: row g at index 0, row g + 8 at index 2. With kSumByMma, every lane has the sum over
   /// all keys of the warp; otherwise the sum over its own columns, until finish_sums().
   float sum[kBlocks][4];
@@ -101,16 +102,23 @@ __device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool
   return {scale * kByteScale, fmaf(shift, kByteScale, kByteOffset)};
 }
 
-/// Largest score of a row: over this lane's columns, then over the quad.
-__device__ __forceinline__ float row_maximum(const Scores& scores, int block, int half) {
-  float largest = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
+/// The largest score of a row, and the least of its four lanes' largest scores: nearly as large,
+/// unless few scores of the row stand out.
+struct RowMaxima {
+  float row;
+  float least_lane;
+};
+
+__device__ __forceinline__ RowMaxima row_maxima(const Scores& scores, int block, int half) {
+  float lane = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
 #pragma unroll
   for (int n = 1; n < kStepTiles; ++n) {
-    largest =
-        fmaxf(largest, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
+    lane = fmaxf(lane, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
   }
-  largest = fmaxf(largest, ptx::shuffle_xor(largest, 1));
-  return fmaxf(largest, ptx::shuffle_xor(largest, 2));
+  const float other = ptx::shuffle_xor(lane, 1);
+  const float row = fmaxf(lane, other);
+  const float least = fminf(lane, other);
+  return {fmaxf(row, ptx::shuffle_xor(row, 2)), fminf(least, ptx::shuffle_xor(least, 2))};
 }
 
 /// The factors that make sums relative to the new row maxima instead of the old ones.
@@ -120,21 +128,29 @@ struct Rescaling {
 };
 
 /// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
-/// of a row of the warp would exceed 2^LAZY_RESCALE.
+/// of a row of the warp would exceed its limit; with kCeilings, raises them further if no score
+/// stands out, so that they need not be raised again soon.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
-  float largest[kBlocks][2];
+  float raised[kBlocks][2];
   rescaling.needed = LAZY_RESCALE == 0;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float before = state.maximum[block][half];
-      largest[block][half] = fmaxf(before, row_maximum(scores, block, half));
-      if constexpr (LAZY_RESCALE > 0) {
+      const RowMaxima now = row_maxima(scores, block, half);
+      raised[block][half] = fmaxf(before, now.row);
+      if constexpr (kCeilings) {
+        if (now.row <= before) continue;
+        rescaling.needed = true;
+        const float doubled = ptx::reciprocal(scale);  // added to a score, it doubles P
+        raised[block][half] =
+            fmaxf(now.row + doubled, fmaf(doubled, LAZY_RESCALE, now.least_lane));
+      } else if constexpr (LAZY_RESCALE > 0) {
         rescaling.needed |=
-            (largest[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
+            (raised[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
       }
     }
   }
@@ -144,10 +160,10 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (!rescaling.needed) largest[block][half] = state.maximum[block][half];
+      if (!rescaling.needed) raised[block][half] = state.maximum[block][half];
       rescaling.factor[block][half] =
-          ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
-      state.maximum[block][half] = largest[block][half];
+          ptx::exp2_mufu((state.maximum[block][half] - raised[block][half]) * scale);
+      state.maximum[block][half] = raised[block][half];
       if constexpr (!kSumByMma) state.sum[block][2 * half] *= rescaling.factor[block][half];
     }
   }

@@ -61,8 +61,8 @@
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
 #error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
-#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 4
-#error LAZY_RESCALE is at most 4 with PV_MODE fp8: P of small scores would become 0
+#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 6
+#error LAZY_RESCALE is at most 6 with PV_MODE fp8: small P would become 0
 #endif
 #if PV_MODE == PV_MODE_FP8 && OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && \
     TILE_N % (64 * GROUPS_M * GROUPS_KV) != 0
@@ -80,9 +80,6 @@
 #endif
 #if (EXP == EXP_LINEAR || EXP == EXP_ALTERNATE) && (PV_MODE != PV_MODE_FP8 || ROW_SUM != ROW_SUM_MMA)
 #error EXP linear and alternate need PV_MODE fp8 and ROW_SUM mma: they compute bytes of e4m3
-#endif
-#if (EXP == EXP_LINEAR || EXP == EXP_ALTERNATE) && LAZY_RESCALE > 3
-#error LAZY_RESCALE is at most 3 with EXP linear and alternate: P below 2^-7 becomes 0
 #endif
 #if OVERLAP == OVERLAP_OPTIMISTIC && PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA && \
     TILE_N > 2 * STEP_N * GROUPS_KV
@@ -110,10 +107,12 @@ __device__ constexpr bool is_linear(int n) {
 /// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
 /// long sequences need ROW_SUM add.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
-/// P is 2^(score + kPOffset). LAZY_RESCALE lets P grow by a factor of up to 2^LAZY_RESCALE before the
-/// maximum is raised, up to 2^8.7 = 416 in e4m3, which ends at 448. A large offset matters, because
-/// e4m3 has no numbers between 0 and 2^-9; linear interpolation gives none between 0 and 2^-7.
-constexpr float kPOffset = kPvFp8 ? 8.7f - LAZY_RESCALE : 0.0f;
+/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416, and a large
+/// P matters, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
+/// between 0 and 2^-7. So with LAZY_RESCALE, P may grow by up to 2^LAZY_RESCALE before the maximum is
+/// raised only in rows in which no score stands out; in the others, by 2.
+constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
+constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;
 
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.
