@@ -10,6 +10,13 @@
 #include "common/sync.cuh"
 #include "problem.cuh"
 
+/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416, and a large
+/// P matters, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
+/// between 0 and 2^-7. So with LAZY_RESCALE, P may grow by up to 2^LAZY_RESCALE before the maximum is
+/// raised only in rows in which no score stands out; in the others, by 2.
+constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
+constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;
+
 /// Raw dot products: one accumulator for each block and n-tile of 8 keys.
 struct Scores {
   float at[kBlocks][kStepTiles][4];
