@@ -118,10 +118,6 @@ constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
 /// The number of chunks of columns of O that a warp merges and writes.
 constexpr int kShareChunks = kRowChunks / WARPS_KV;
 
-/// P is 2^(score + kPOffset), so that e4m3 holds P up to 2^8. LAZY_RESCALE lets P grow by a factor
-/// of up to 2^LAZY_RESCALE before the maximum is raised.
-constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
-
 // Shared memory: Q (unless in registers); the rings of K and V; the results that warps exchange at
 // the end, which overlap the rings unless producers fill these ahead; row statistics; mbarriers; a
 // word for broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.

@@ -10,6 +10,13 @@
 #include "common/sync.cuh"
 #include "problem.cuh"
 
+/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416, and a large
+/// P matters, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
+/// between 0 and 2^-7. So with LAZY_RESCALE, P may grow by up to 2^LAZY_RESCALE before the maximum is
+/// raised only in rows in which no score stands out; in the others, by 2.
+constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
+constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;
+
 /// Raw dot products: one accumulator for each block and n-tile of 8 keys.
 struct Scores {
   float at[kBlocks][kStepTiles][4];
@@ -42,7 +49,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
 /// index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
-  float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
+  /// Maximum of raw scores; with LAZY_RESCALE it may be outdated, with kCeilings also too large.
+  float maximum[kBlocks][2];
   /// Sum of P: row g at index 0, row g + 8 at index 2. With kSumByMma, every lane has the sum over
   /// all keys of the warp; otherwise the sum over its own columns, until finish_sums().
   float sum[kBlocks][4];
@@ -101,16 +109,23 @@ __device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool
   return {scale * kByteScale, fmaf(shift, kByteScale, kByteOffset)};
 }
 
-/// Largest score of a row: over this lane's columns, then over the quad.
-__device__ __forceinline__ float row_maximum(const Scores& scores, int block, int half) {
-  float largest = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
+/// The largest score of a row, and the least of its four lanes' largest scores: nearly as large,
+/// unless few scores of the row stand out.
+struct RowMaxima {
+  float row;
+  float least_lane;
+};
+
+__device__ __forceinline__ RowMaxima row_maxima(const Scores& scores, int block, int half) {
+  float lane = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
 #pragma unroll
   for (int n = 1; n < kStepTiles; ++n) {
-    largest =
-        fmaxf(largest, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
+    lane = fmaxf(lane, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
   }
-  largest = fmaxf(largest, ptx::shuffle_xor(largest, 1));
-  return fmaxf(largest, ptx::shuffle_xor(largest, 2));
+  const float other = ptx::shuffle_xor(lane, 1);
+  const float row = fmaxf(lane, other);
+  const float least = fminf(lane, other);
+  return {fmaxf(row, ptx::shuffle_xor(row, 2)), fminf(least, ptx::shuffle_xor(least, 2))};
 }
 
 /// The factors that make sums relative to the new row maxima instead of the old ones.
@@ -120,21 +135,29 @@ struct Rescaling {
 };
 
 /// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
-/// of a row of the warp would exceed 2^LAZY_RESCALE.
+/// of a row of the warp would exceed its limit; with kCeilings, raises them further if no score
+/// stands out, so that they need not be raised again soon.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
-  float largest[kBlocks][2];
+  float raised[kBlocks][2];
   rescaling.needed = LAZY_RESCALE == 0;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float before = state.maximum[block][half];
-      largest[block][half] = fmaxf(before, row_maximum(scores, block, half));
-      if constexpr (LAZY_RESCALE > 0) {
+      const RowMaxima now = row_maxima(scores, block, half);
+      raised[block][half] = fmaxf(before, now.row);
+      if constexpr (kCeilings) {
+        if (now.row <= before) continue;
+        rescaling.needed = true;
+        const float doubled = ptx::reciprocal(scale);  // added to a score, it doubles P
+        raised[block][half] =
+            fmaxf(now.row + doubled, fmaf(doubled, LAZY_RESCALE, now.least_lane));
+      } else if constexpr (LAZY_RESCALE > 0) {
         rescaling.needed |=
-            (largest[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
+            (raised[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
       }
     }
   }
@@ -144,10 +167,10 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (!rescaling.needed) largest[block][half] = state.maximum[block][half];
+      if (!rescaling.needed) raised[block][half] = state.maximum[block][half];
       rescaling.factor[block][half] =
-          ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
-      state.maximum[block][half] = largest[block][half];
+          ptx::exp2_mufu((state.maximum[block][half] - raised[block][half]) * scale);
+      state.maximum[block][half] = raised[block][half];
       if constexpr (!kSumByMma) state.sum[block][2 * half] *= rescaling.factor[block][half];
     }
   }
@@ -239,12 +262,12 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 }
 
 /// Packs P of a step, relative to the maxima of earlier steps; the scores stay unchanged. Returns
-/// true if a P of the warp is so large that the maxima must be raised first: at least 2^8 in e4m3,
-/// which ends at 448, or 2^15 in f16.
+/// true if a P of the warp is so large that the maxima must be raised first: 448 in e4m3, to which
+/// larger values are rounded, or 2^15 in f16.
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x08080808u : 0x08000800u;  // reaches the sign of a large P
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // reaches the sign of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
   u32 largest = 0;  // of the bytes by is_linear(), as pairs of 16 bits
@@ -283,7 +306,7 @@ __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kB
       }
     }
   }
-  const u32 large_bytes = (largest + 0x00080008u) & 0xFF80FF80u;
+  const u32 large_bytes = (largest + 0x00020002u) & 0xFF80FF80u;
   return ptx::any_lane((large & kSigns | large_bytes) != 0);
 }
 

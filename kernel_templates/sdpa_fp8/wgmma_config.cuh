@@ -61,8 +61,8 @@
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
 #error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
-#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
-#error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
+#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 4
+#error LAZY_RESCALE is at most 4 with PV_MODE fp8: small P would become 0
 #endif
 #if PV_MODE == PV_MODE_FP8 && OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && \
     TILE_N % (64 * GROUPS_M * GROUPS_KV) != 0
@@ -107,10 +107,6 @@ __device__ constexpr bool is_linear(int n) {
 /// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
 /// long sequences need ROW_SUM add.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
-/// P is 2^(score + kPOffset), so that e4m3 holds P up to 2^8. LAZY_RESCALE lets P grow by a factor
-/// of up to 2^LAZY_RESCALE before the maximum is raised.
-constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
-
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.
 constexpr int kGroup = 128;

@@ -21,13 +21,14 @@ bool states_shared_bytes(const KernelSource& source) {
 }
 
 TEST_P(Candidates, CompileAndAgreeWithTheProblemFileOnSharedMemory) {
-  const ShippedSpace shipped(GetParam());
-  const std::vector<const Shape*> shapes = shipped.compiled_shapes();
+  const ShippedSpace timed(GetParam());
+  const std::vector<const Shape*> shapes = timed.compiled_shapes();
   Random random(20261121);
   const int count = candidates_per_space(kUsualCandidates);
   for (int i = 0; i < count; ++i) {
-    const Candidate candidate = shipped.space().sample(random);
     const Shape& shape = *shapes[static_cast<std::size_t>(i) % shapes.size()];
+    const ShippedSpace shipped(GetParam(), shape.name);
+    const Candidate candidate = shipped.space().sample(random);
     KernelSource source = shipped.source();
     if (states_shared_bytes(source)) {
       source.text += "\nstatic_assert(kSharedBytes == " +

@@ -21,8 +21,8 @@ std::string define(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-ShippedSpace::ShippedSpace(const std::filesystem::path& file)
-    : space_(placed_file(file, kRoot / "kernel_templates")),
+ShippedSpace::ShippedSpace(const std::filesystem::path& file, const std::string& shape)
+    : space_(placed_file(file, kRoot / "kernel_templates", shape)),
       problem_(Problem::load(kRoot / "kernel_templates" / space_.definition().problem)),
       kernel_(problem_.kernel(space_.definition().template_name)),
       source_(load_source(kernel_.source, kRoot / "kernel_templates")) {}

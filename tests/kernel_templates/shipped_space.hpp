@@ -15,7 +15,8 @@ namespace evo {
 /// candidates as evo-tune does.
 class ShippedSpace {
  public:
-  explicit ShippedSpace(const std::filesystem::path& file);
+  /// `shape`: the shape whose sizes the constraints see; if empty, the timed shape.
+  explicit ShippedSpace(const std::filesystem::path& file, const std::string& shape = "");
 
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }

@@ -47,9 +47,11 @@ class InputSet:
 
     INPUTS = ("q", "k", "v", "q_scale", "k_scale", "v_scale")
 
-    def __init__(self, torch, sizes, seed):
+    def __init__(self, torch, sizes, seed, sharpness=1):
+        """`sharpness`: factor of the scores, whose standard deviation is 1 without it."""
         self.torch, self.sizes = torch, sizes
         self.tensors = dict(zip(self.INPUTS, use_bundle.inputs_of(torch, sizes, seed)))
+        self.tensors["q_scale"] *= sharpness
         self.tensors["o"] = torch.empty(self.tensors["q"].shape, dtype=torch.float16, device="cuda")
         self.softmax_scale = 1 / math.sqrt(sizes["D"])
         self.half = {name: self.dequantised(name, torch.float16) for name in "qkv"}

@@ -85,7 +85,7 @@ on_a_card() {
   while read -r name space shapes; do
     step "search.$name" 30 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --max-seconds 28 --no-warm-start --interpret none --explain none --db \$work/$name.db --json | $speed"
   done <<<"$searches"
-  step attention 130 'rm -rf $work/attention.json $work/bundle.*; while read -r name _ shapes; do for shape in ${shapes//,/ }; do evo-export --db $work/$name.db --shape $shape --bundle $work/bundle.$name.$shape --loss-percent 0; done; done <<<"$searches" >&2; python3 tools/bench/compare_pytorch.py $work/bundle.* --json $work/attention.json --max-seconds 120 >&2; cat $work/attention.json'
+  step attention 130 'rm -rf $work/attention.json $work/bundle.*; while read -r name _ shapes; do for shape in ${shapes//,/ }; do evo-export --db $work/$name.db --shape $shape --bundle $work/bundle.$name.$shape --loss-percent 0; done; done <<<"$searches" >&2; python3 tools/bench/compare_pytorch.py $work/bundle.* --json $work/attention.json --max-seconds 120 >&2 && cat $work/attention.json'
   step accuracy 50 'python3 tools/bench/attention_accuracy.py $work/bundle.{e4m3,wgmma}_* --max-seconds 45'
   while read -r name space shapes; do
     step "elite.$name" 1 "evo-elite --db \$work/$name.db --csv"
