@@ -73,8 +73,11 @@
 #if PIPELINE && PRODUCER_WARPS == 0 && TILE_N != STEP_N * WARPS_KV
 #error PIPELINE without producers needs one step a tile: V arrives with K of the next tile
 #endif
-#if ROW_SUM == ROW_SUM_MMA && PV_MODE == PV_MODE_FP8
-#error ROW_SUM mma needs PV_MODE f16: the sum of P rounded to e4m3 costs the log-sum-exp its accuracy
+#if (EXP == EXP_LINEAR || EXP == EXP_ALTERNATE) && (PV_MODE != PV_MODE_FP8 || ROW_SUM != ROW_SUM_MMA)
+#error EXP linear and alternate need PV_MODE fp8 and ROW_SUM mma: they compute bytes of e4m3
+#endif
+#if (EXP == EXP_LINEAR || EXP == EXP_ALTERNATE) && LAZY_RESCALE > 4
+#error LAZY_RESCALE is at most 4 with EXP linear and alternate: small P would become 0
 #endif
 #if PIPELINE && STAGES_K < 2
 #error PIPELINE needs STAGES_K >= 2: K of the next tile must be there
@@ -89,8 +92,6 @@ constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
 /// Whether a branch skips the code that LAZY_RESCALE makes unnecessary, before the exponentials.
 constexpr bool kBranches = true;
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
-/// Whether P of n-tiles n and n + 1 is interpolated linearly; only wgmma.cu offers this.
-__device__ constexpr bool is_linear(int /*n*/) { return false; }
 constexpr bool kPipelined = PIPELINE != 0;
 constexpr bool kQInShared = Q_IN_REGS == Q_IN_REGS_NO;
 constexpr bool kPersistent = PERSISTENT_CTA != PERSISTENT_CTA_NONE;

@@ -7,12 +7,18 @@
 #include "online_softmax.cuh"
 
 /// Adds the products of P and a column of ones to the row sums, if kSumByMma.
-__device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
+__device__ __forceinline__ void add_sums(float (&sum)[kBlocks][4],
+                                         const ptx::Fragment (&a)[kBlocks]) {
   if constexpr (kSumByMma) {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
+#if PV_MODE == PV_MODE_FP8
+      const u32 kOnes = 0x38383838u;  // four e4m3
+      ptx::mma_e4m3(sum[block], a[block], kOnes, kOnes);
+#else
       const u32 kOnes = 0x3C003C00u;  // a pair of f16
-      ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
+      ptx::mma_f16(sum[block], a[block], kOnes, kOnes);
+#endif
     }
   }
 }
@@ -28,7 +34,7 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
     ptx::Fragment a[kBlocks];
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block16);
-    add_sums(state, a);
+    add_sums(state.sum, a);
 #pragma unroll
     for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
       const int place = (chunk + right) ^ swizzle_of(role.lane % 8);
@@ -54,15 +60,18 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
 
 #if PV_MODE == PV_MODE_FP8
 /// output += P V with e4m3 operands. P and V have the k order of packed accumulators: keys 2t, 2t+1
-/// of one n-tile, then of the next n-tile.
+/// of one n-tile, then of the next n-tile. An mma of e4m3 keeps 13 bits of a sum, so the row sums of
+/// the step are added in f32.
 __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
                                                const Role& role) {
   const u32 row = rows + role.lane * kRowBytes;
+  float sum[kBlocks][4] = {};
 #pragma unroll
   for (int block32 = 0; block32 < STEP_N / 32; ++block32) {
     ptx::Fragment a[kBlocks];
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block32);
+    add_sums(sum, a);
 #pragma unroll
     for (int chunk = 0; chunk < kRowChunks; ++chunk) {
       const int place = chunk ^ swizzle_of(role.lane % 8);
@@ -78,6 +87,13 @@ __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabi
           ptx::mma_e4m3(state.output[block][2 * chunk + odd], a[block], b0, b1);
         }
       }
+    }
+  }
+  if constexpr (kSumByMma) {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+      state.sum[block][0] += sum[block][0];
+      state.sum[block][2] += sum[block][2];
     }
   }
 }

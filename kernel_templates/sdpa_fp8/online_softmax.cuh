@@ -10,6 +10,11 @@
 #include "common/sync.cuh"
 #include "problem.cuh"
 
+/// Whether P of n-tiles n and n + 1 is interpolated linearly.
+__device__ constexpr bool is_linear(int n) {
+  return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
+}
+
 /// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416, and a large
 /// P matters, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
 /// between 0 and 2^-7. So with LAZY_RESCALE, P may grow by up to 2^LAZY_RESCALE before the maximum is

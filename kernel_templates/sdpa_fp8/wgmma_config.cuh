@@ -98,10 +98,6 @@ constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
 /// Row sums as P times columns of ones: in f16, in the second panel, which D = 128 needs for V.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
-/// Whether P of n-tiles n and n + 1 is interpolated linearly.
-__device__ constexpr bool is_linear(int n) {
-  return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
-}
 /// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
 /// thousands of keys would lose addends, so the sum of each step is added in f32. Unless OVERLAP is
 /// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for

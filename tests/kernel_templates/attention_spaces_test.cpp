@@ -114,7 +114,7 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
             {{"PRODUCER_GROUP", "1"}, {"STAGES_K", "2"}, {"OVERLAP", "maxima"}}};
   }
   return {{{"STAGES_K", "1"}},
-          {{"PV_MODE", "fp8"}, {"ROW_SUM", "mma"}},
+          {{"PV_MODE", "fp8"}, {"EXP", "linear"}},
           {{"PV_MODE", "fp8"}, {"STEP_N", "16"}},
           {{"PIPELINE", "1"}},
           {{"SPLIT_KV", "2"}, {"PERSISTENT_CTA", "static"}},
