@@ -13,8 +13,8 @@ __device__ __forceinline__ u32 f16x2_from_f32(float lo, float hi) {
   return pair;
 }
 
-/// Returns max(0, lo) and max(0, hi) as a pair of integers in units of 2^-24, the least f16, rounded
-/// to nearest even. Integers from 2048 have the bits of f16 values. NaN becomes 0x7FFF.
+/// Returns max(0, lo) and max(0, hi) as a pair of integers in units of 2^-24, the least f16,
+/// rounded to nearest even. Results from 2048 on have the bits of f16 values. NaN becomes 0x7FFF.
 __device__ __forceinline__ u32 units_from_f32(float lo, float hi) {
   u32 pair;
   asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(hi), "f"(lo));

@@ -15,10 +15,10 @@ __device__ constexpr bool is_linear(int n) {
   return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
 }
 
-/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416, and a large
-/// P matters, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
-/// between 0 and 2^-7. So with LAZY_RESCALE, P may grow by up to 2^LAZY_RESCALE before the maximum is
-/// raised only in rows in which no score stands out; in the others, by 2.
+/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416. Large P
+/// matter, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
+/// between 0 and 2^-7. So with kCeilings, P may grow by up to 2^LAZY_RESCALE before the maximum is
+/// raised in rows in which no score stands out, but only by 2 in the other rows.
 constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
 constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;
 
@@ -94,8 +94,8 @@ __device__ __forceinline__ float probability(float x, int index) {
   return ptx::exp2_mufu(x);
 }
 
-/// A row's power of two is 2^(score * scale + shift) or, of n-tiles with is_linear(), a byte of e4m3
-/// in units of kByteUnit.
+/// P of a row is 2^(score * scale + shift). With is_linear(), score * scale + shift is instead the
+/// byte of P in e4m3, times kByteUnit.
 struct Exponent {
   float scale, shift;
 };
