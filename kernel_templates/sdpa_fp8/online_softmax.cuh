@@ -114,10 +114,10 @@ __device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool
   return {scale * kByteScale, fmaf(shift, kByteScale, kByteOffset)};
 }
 
-/// The largest score of a row, and the least of its four lanes' largest scores: nearly as large,
-/// unless few scores of the row stand out.
 struct RowMaxima {
-  float row;
+  float row;  ///< the largest score of the row
+  /// With kCeilings, the least of the largest scores of the row's four lanes: nearly the largest,
+  /// unless few scores of the row stand out.
   float least_lane;
 };
 
@@ -128,9 +128,11 @@ __device__ __forceinline__ RowMaxima row_maxima(const Scores& scores, int block,
     lane = fmaxf(lane, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
   }
   const float other = ptx::shuffle_xor(lane, 1);
-  const float row = fmaxf(lane, other);
+  const float pair = fmaxf(lane, other);
+  const float row = fmaxf(pair, ptx::shuffle_xor(pair, 2));
+  if constexpr (!kCeilings) return {row, 0.0f};
   const float least = fminf(lane, other);
-  return {fmaxf(row, ptx::shuffle_xor(row, 2)), fminf(least, ptx::shuffle_xor(least, 2))};
+  return {row, fminf(least, ptx::shuffle_xor(least, 2))};
 }
 
 /// The factors that make sums relative to the new row maxima instead of the old ones.
