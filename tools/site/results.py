@@ -196,18 +196,16 @@ KINDS = {
                   "are right at all of them. The output of cuDNN FP8 is e4m3, that of "
                   "FlashAttention-3 bf16."),
     "accuracy": ("Time and error of FP8 attention by length", "measured", None,
-                 "The fastest kernel of each kind among those tuned for other lengths, in turn in one "
-                 "process."),
+                 "The fastest kernel of each kind that keeps its tolerance, among those tuned for other "
+                 "lengths, in turn in one process. The column scores is the standard deviation of the "
+                 "scaled scores."),
     "search": ("Searches of attention", "measured", searches, ""),
     "elite": ("The fastest kernels of these searches", "measured", winners,
               "Searches e4m3 round P to 8 bits. Sizes of the shapes: kernel_templates/sdpa_fp8/problem.json."),
     "ideas": ("Milestones of wgmma attention, with the best found", "measured", None, ""),
     "random": ("Candidates judged a second, random search", "measured", searches, ""),
     "verdicts": ("Verdicts on random candidates of attention", "exact", None,
-                 "Each search checks on all shapes of its head size and mask whose sizes are small. 15 of "
-                 "the 33 kernels that failed at the correctness gate were looked at: 13 combine "
-                 "OVERLAP=optimistic with a polynomial exponential, which the space now excludes; in 2, "
-                 "producers copied for a part without keys, which the template no longer does."),
+                 "Each search checks on all shapes of its head size and mask whose sizes are small."),
     "seeds": ("Searches with different seeds", "measured", seeds, "20 generations each."),
     "ladder": ("The WMMA ladder", "measured", None, ""),
     "insight": ("Why the WMMA winner won", "measured", None, ""),
