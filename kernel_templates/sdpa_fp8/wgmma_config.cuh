@@ -61,8 +61,8 @@
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
 #error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
-#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 4
-#error LAZY_RESCALE is at most 4 with PV_MODE fp8: small P would become 0
+#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 5
+#error LAZY_RESCALE is at most 5 with PV_MODE fp8: small P would become 0
 #endif
 #if PV_MODE == PV_MODE_FP8 && OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && \
     TILE_N % (64 * GROUPS_M * GROUPS_KV) != 0
