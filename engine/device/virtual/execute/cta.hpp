@@ -50,6 +50,8 @@ struct MBarrier {
   VectorClock completed{};
 };
 
+class Cluster;
+
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
 /// Approximate bytes of host memory that one CTA of the launch needs.
@@ -63,6 +65,13 @@ class Cta {
   Cta(const Cta&) = delete;
   Cta& operator=(const Cta&) = delete;
 
+  /// Must be called before start() for a CTA of a cluster; null: no cluster.
+  void join_cluster(Cluster* cluster, std::uint32_t rank) {
+    cluster_ = cluster;
+    cluster_rank_ = rank;
+  }
+  [[nodiscard]] Cluster* cluster() const { return cluster_; }
+  [[nodiscard]] std::uint32_t cluster_rank() const { return cluster_rank_; }
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
   /// Runs about `budget` warp instructions, or fewer if the CTA waits for another CTA or pauses.
   CtaState run(std::uint64_t budget);
@@ -136,6 +145,8 @@ class Cta {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
+  /// True if all warps have only waited for a while.
+  [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.
   void retry_later(Warp& warp, const Instr& in);
@@ -157,6 +168,8 @@ class Cta {
   std::string describe_wait(const Warp& warp) const;
 
   LaunchContext& launch_;
+  Cluster* cluster_ = nullptr;
+  std::uint32_t cluster_rank_ = 0;
   std::uint32_t thread_count_ = 0;
   std::array<std::uint32_t, 3> index_{};
   std::uint64_t number_ = 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
@@ -46,8 +47,24 @@ bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& add
   return false;
 }
 
+/// Resolves an access in the shared memory of the cluster. The pattern of the lanes stays unknown.
+bool resolve_cluster(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                     AccessIntent intent) {
+  Cta& cta = *warp.cta;
+  access.shared = 0;
+  for_lanes<std::size_t>(mask, [&](std::size_t l) {
+    if (cta.failed()) return;
+    const std::uint64_t address = access.address[l];
+    Cta* const owner = owner_of(warp, static_cast<int>(l), address, bytes, verb_of(intent));
+    if (owner == nullptr) return;
+    (owner == &cta ? access.shared : access.remote) |= 1U << l;
+    access.pointer[l] = owner->shared() + offset_in_cta(address);
+  });
+  return !cta.failed();
+}
+
 bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
-                    std::uint32_t bytes, AccessIntent intent) {
+                    std::uint32_t bytes, AccessIntent intent, bool in_cluster = false) {
   Cta& cta = *warp.cta;
   const std::uint64_t limit = cta.shared_bytes();
   access.shared = mask;
@@ -56,6 +73,8 @@ bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
     point_lanes(access.address.data(), mask, 0, cta.shared(), access.pointer.data());
     return true;
   }
+  if (in_cluster && cta.cluster() != nullptr && survey.highest < kWindowBytes)
+    return resolve_cluster(warp, access, mask, bytes, intent);
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
     if (a < kWindowBytes && a + bytes <= limit) return;
@@ -218,7 +237,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
-    good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
+    good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent, true);
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
   if (parameters != 0) good &= resolve_parameters(warp, access, parameters, bytes, intent);
   if (global != 0) good &= resolve_global(warp, access, survey(global), global, bytes, intent);
@@ -285,6 +304,9 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
   switch (space) {
     case Space::kShared:
       access.ok = resolve_shared(warp, access, survey, mask, bytes, intent);
+      break;
+    case Space::kSharedCluster:
+      access.ok = resolve_shared(warp, access, survey, mask, bytes, intent, true);
       break;
     case Space::kLocal:
       access.ok = resolve_local(warp, access, mask, bytes, intent);

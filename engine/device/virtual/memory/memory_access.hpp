@@ -17,7 +17,8 @@ enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource
 struct LaneAccess {
   bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
   LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
-  std::uint32_t shared = 0;                       ///< lanes in shared memory
+  std::uint32_t shared = 0;                       ///< lanes in the CTA's own shared memory
+  std::uint32_t remote = 0;  ///< lanes in the shared memory of other CTAs of the cluster
   std::uint32_t global = 0;
   std::uint32_t local = 0;
   /// lanes that access global or local memory and may read uninitialised data

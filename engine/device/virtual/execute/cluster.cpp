@@ -1,0 +1,145 @@
+#include "engine/device/virtual/execute/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace evo::ptx {
+
+void Cluster::start() {
+  members_.assign(ctas_.size(), Member());
+  for (std::size_t rank = 0; rank < ctas_.size(); ++rank)
+    members_[rank].warps.resize(ctas_[rank]->warps().size());
+}
+
+void Cluster::end(Cta& cta) { members_[cta.cluster_rank()].has_ended = true; }
+
+bool Cluster::is_stuck() const {
+  return std::ranges::none_of(ctas_, [](const auto& cta) {
+    return std::ranges::any_of(cta->warps(),
+                               [](const Warp& warp) { return warp.state == WarpState::kReady; });
+  });
+}
+
+bool Cluster::only_waits() const {
+  return std::ranges::all_of(ctas_, [](const auto& cta) { return cta->only_waits(); });
+}
+
+Cluster::WarpArrival& Cluster::arrival_of(const Warp& warp) {
+  return members_[warp.cta->cluster_rank()].warps[static_cast<std::size_t>(warp.index)];
+}
+
+bool Cluster::arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed) {
+  WarpArrival& arrival = arrival_of(warp);
+  if ((arrival.pending & lanes) != 0) return false;
+  arrival.pending |= lanes;
+  arrival.arrived |= lanes;
+  Cta& cta = *warp.cta;
+  VectorClock& arriving = members_[cta.cluster_rank()].arriving;
+  const VectorClock& own = is_relaxed ? cta.fenced(warp.index) : cta.races().clock(warp.index);
+  for (std::size_t i = 0; i < own.size(); ++i) arriving[i] = std::max(arriving[i], own[i]);
+  cta.races().advance(warp.index);
+  release_if_complete();
+  return true;
+}
+
+std::uint32_t Cluster::not_arrived(const Warp& warp, std::uint32_t lanes) {
+  return lanes & ~arrival_of(warp).pending;
+}
+
+bool Cluster::wait(Warp& warp, std::uint32_t lanes) {
+  WarpArrival& arrival = arrival_of(warp);
+  if ((arrival.arrived & lanes) != 0) release_if_complete();
+  if ((arrival.arrived & lanes) != 0) return false;
+  arrival.pending &= ~lanes;
+  Member& member = members_[warp.cta->cluster_rank()];
+  member.has_waited = true;
+  warp.cta->races().join(warp.index, member.completed);
+  return true;
+}
+
+void Cluster::release_if_complete() {
+  for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+    for (const Warp& warp : ctas_[rank]->warps()) {
+      const auto& arrival = members_[rank].warps[static_cast<std::size_t>(warp.index)];
+      if ((warp.alive & ~arrival.arrived) != 0) return;
+    }
+  }
+  for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+    for (WarpArrival& arrival : members_[rank].warps) arrival.arrived = 0;
+    members_[rank].completed = members_[rank].arriving;
+    members_[rank].arriving = VectorClock{};
+    ctas_[rank]->wake_retrying();
+    ctas_[rank]->scheduler().note_progress();
+  }
+}
+
+std::string Cluster::describe_arrivals() const {
+  int arrived = 0;
+  int running = 0;
+  for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+    for (const Warp& warp : ctas_[rank]->warps()) {
+      running += std::popcount(warp.alive);
+      const auto& arrival = members_[rank].warps[static_cast<std::size_t>(warp.index)];
+      arrived += std::popcount(warp.alive & arrival.arrived);
+    }
+  }
+  return fmt::format("{} of {} running threads of the cluster arrived", arrived, running);
+}
+
+std::uint32_t cluster_special(const LaunchContext& launch, const std::array<std::uint32_t, 3>& cta,
+                              Special special) {
+  const auto& size = launch.program->cluster;
+  const auto at = [&](Special first) {
+    return static_cast<std::size_t>(special) - static_cast<std::size_t>(first);
+  };
+  if (special >= Special::kClusterIdX && special <= Special::kClusterIdZ) {
+    const std::size_t d = at(Special::kClusterIdX);
+    return cta[d] / size[d];
+  }
+  if (special >= Special::kNClusterIdX && special <= Special::kNClusterIdZ) {
+    const std::size_t d = at(Special::kNClusterIdX);
+    return launch.grid[d] / size[d];
+  }
+  if (special >= Special::kClusterCtaIdX && special <= Special::kClusterCtaIdZ) {
+    const std::size_t d = at(Special::kClusterCtaIdX);
+    return cta[d] % size[d];
+  }
+  if (special >= Special::kClusterNCtaIdX && special <= Special::kClusterNCtaIdZ)
+    return size[at(Special::kClusterNCtaIdX)];
+  if (special == Special::kClusterCtaRank) {
+    return cta[0] % size[0] + size[0] * (cta[1] % size[1] + size[1] * (cta[2] % size[2]));
+  }
+  if (special == Special::kClusterNCtaRank) return launch.program->cluster_ctas();
+  if (special == Special::kIsExplicitCluster)
+    return launch.program->explicit_cluster ? kAllLanes : 0;
+  return 0;
+}
+
+Cta* owner_of(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, const char* verb) {
+  Cta& cta = *warp.cta;
+  const Cluster& cluster = *cta.cluster();
+  const auto fail = [&](const std::string& why) {
+    cta.fail(HazardKind::kOutOfBounds, static_cast<int>(warp.pc), -1,
+             fmt::format("{} of {} bytes by {} at byte {} of the shared memory of {}", verb, bytes,
+                         cta.names().thread(warp.index, lane), offset_in_cta(address), why));
+    return nullptr;
+  };
+  const std::uint64_t part = address / kClusterPart;
+  const std::uint64_t rank = part == 0 ? cta.cluster_rank() : part - 1;
+  if (rank >= cluster.size()) {
+    return fail(fmt::format("rank {} of the cluster, which has {} CTAs", rank, cluster.size()));
+  }
+  const std::uint64_t limit = cta.shared_bytes();
+  if (offset_in_cta(address) + bytes > limit)
+    return fail(fmt::format("rank {}; a CTA has {} bytes of shared memory", rank, limit));
+  Cta& owner = cluster.at(static_cast<std::uint32_t>(rank));
+  if (!cluster.has_ended(owner.cluster_rank())) return &owner;
+  return fail(
+      fmt::format("rank {}, which has ended (required: all CTAs wait for the cluster's "
+                  "barrier before they exit)",
+                  rank));
+}
+
+}  // namespace evo::ptx
