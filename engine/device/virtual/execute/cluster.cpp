@@ -5,15 +5,44 @@
 #include <algorithm>
 #include <bit>
 
-namespace evo::ptx {
+#include "engine/device/virtual/checks/cluster_races.hpp"
 
-void Cluster::start() {
-  members_.assign(ctas_.size(), Member());
-  for (std::size_t rank = 0; rank < ctas_.size(); ++rank)
-    members_[rank].warps.resize(ctas_[rank]->warps().size());
+namespace evo::ptx {
+namespace {
+
+constexpr std::uint64_t kNoKey = ~0ULL;
+
+/// A number that identifies a location of shared memory in the whole cluster; kNoKey: the address
+/// is in other memory.
+std::uint64_t key_of(const Cta& cta, std::uint64_t address) {
+  constexpr std::uint64_t kWindow = 1ULL << 32;
+  if (address - kSharedWindow < kWindow) address -= kSharedWindow;
+  if (address >= kWindow) return kNoKey;
+  if (address >= kClusterPart) return address;
+  return address + (cta.cluster_rank() + 1) * kClusterPart;
 }
 
-void Cluster::end(Cta& cta) { members_[cta.cluster_rank()].has_ended = true; }
+}  // namespace
+
+void Cluster::start() {
+  members_ = std::vector<Member>(ctas_.size());
+  chains_.clear();
+  arrivals_ = nullptr;
+  completed_ = 0;
+  for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+    const Cta& cta = *ctas_[rank];
+    const std::size_t warps = ctas_[rank]->warps().size();
+    members_[rank].warps.resize(warps);
+    members_[rank].shadow =
+        std::make_unique<ClusterShadow>(cta.shared_bytes(), cta.program().shared_granule, size(),
+                                        static_cast<std::uint32_t>(warps));
+  }
+}
+
+void Cluster::end(Cta& cta) {
+  members_[cta.cluster_rank()].has_ended = true;
+  check_end(*this, cta);
+}
 
 bool Cluster::is_stuck() const {
   return std::ranges::none_of(ctas_, [](const auto& cta) {
@@ -39,6 +68,11 @@ bool Cluster::arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed) {
   VectorClock& arriving = members_[cta.cluster_rank()].arriving;
   const VectorClock& own = is_relaxed ? cta.fenced(warp.index) : cta.races().clock(warp.index);
   for (std::size_t i = 0; i < own.size(); ++i) arriving[i] = std::max(arriving[i], own[i]);
+  if (cta.launch().check && cta.launch().global_races.is_on()) {
+    if (arrivals_ == nullptr) arrivals_ = &cta.launch().global_races.new_chain();
+    if (const Release* made = cta.made_history().release(warp.index, cta.races().clock(warp.index)))
+      arrivals_->append(*made);
+  }
   cta.races().advance(warp.index);
   release_if_complete();
   return true;
@@ -55,7 +89,11 @@ bool Cluster::wait(Warp& warp, std::uint32_t lanes) {
   arrival.pending &= ~lanes;
   Member& member = members_[warp.cta->cluster_rank()];
   member.has_waited = true;
-  warp.cta->races().join(warp.index, member.completed);
+  Cta& cta = *warp.cta;
+  cta.races().join(warp.index, member.completed);
+  if (arrivals_ != nullptr) {
+    cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *arrivals_, completed_);
+  }
   return true;
 }
 
@@ -66,6 +104,7 @@ void Cluster::release_if_complete() {
       if ((warp.alive & ~arrival.arrived) != 0) return;
     }
   }
+  if (arrivals_ != nullptr) completed_ = arrivals_->length();
   for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
     for (WarpArrival& arrival : members_[rank].warps) arrival.arrived = 0;
     members_[rank].completed = members_[rank].arriving;
@@ -73,6 +112,19 @@ void Cluster::release_if_complete() {
     ctas_[rank]->wake_retrying();
     ctas_[rank]->scheduler().note_progress();
   }
+}
+
+ReleaseChain* Cluster::find_chain(const Cta& cta, std::uint64_t address) const {
+  const auto found = chains_.find(key_of(cta, address));
+  return found == chains_.end() ? nullptr : found->second;
+}
+
+ReleaseChain* Cluster::make_chain(const Cta& cta, std::uint64_t address) {
+  const std::uint64_t key = key_of(cta, address);
+  if (key == kNoKey) return nullptr;
+  ReleaseChain*& chain = chains_[key];
+  if (chain == nullptr) chain = &cta.launch().global_races.new_chain();
+  return chain;
 }
 
 std::string Cluster::describe_arrivals() const {
@@ -136,10 +188,12 @@ Cta* owner_of(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, 
     return fail(fmt::format("rank {}; a CTA has {} bytes of shared memory", rank, limit));
   Cta& owner = cluster.at(static_cast<std::uint32_t>(rank));
   if (!cluster.has_ended(owner.cluster_rank())) return &owner;
-  return fail(
-      fmt::format("rank {}, which has ended (required: all CTAs wait for the cluster's "
-                  "barrier before they exit)",
-                  rank));
+  cta.fail(HazardKind::kPendingWork, static_cast<int>(warp.pc), -1,
+           fmt::format("rank {} of the cluster has exited before the access to {} of it by {} "
+                       "(required: a barrier of the cluster after the access)",
+                       rank, cta.names().shared(offset_in_cta(address)),
+                       cta.names().thread(warp.index, lane)));
+  return nullptr;
 }
 
 }  // namespace evo::ptx

@@ -5,8 +5,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "engine/device/virtual/checks/cluster_shadow.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 
 namespace evo::ptx {
@@ -32,6 +34,19 @@ class Cluster {
   void end(Cta& cta);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ctas_.size()); }
   [[nodiscard]] Cta& at(std::uint32_t rank) const { return *ctas_[rank]; }
+  /// The CTA that owns an address from kClusterPart on, which must be valid.
+  [[nodiscard]] Cta* owner_at(std::uint64_t address) const {
+    return ctas_[address / kClusterPart - 1].get();
+  }
+  /// The accesses of other CTAs to the shared memory of a CTA.
+  [[nodiscard]] ClusterShadow& shadow_of(std::uint32_t rank) const {
+    return *members_[rank].shadow;
+  }
+  /// The releases at an address, as `cta` spells it, of the cluster's shared memory; null if there
+  /// are none, or if the address is in other memory.
+  [[nodiscard]] ReleaseChain* find_chain(const Cta& cta, std::uint64_t address) const;
+  /// Also makes the chain if it does not exist.
+  [[nodiscard]] ReleaseChain* make_chain(const Cta& cta, std::uint64_t address);
   [[nodiscard]] bool has_ended(std::uint32_t rank) const { return members_[rank].has_ended; }
   /// True if no warp of any CTA can run.
   [[nodiscard]] bool is_stuck() const;
@@ -64,11 +79,15 @@ class Cluster {
     std::vector<WarpArrival> warps;
     VectorClock arriving{};
     VectorClock completed{};
+    std::unique_ptr<ClusterShadow> shadow;
   };
   [[nodiscard]] WarpArrival& arrival_of(const Warp& warp);
 
   std::span<const std::unique_ptr<Cta>> ctas_;
   std::vector<Member> members_;
+  ReleaseChain* arrivals_ = nullptr;  ///< the releases of all arrivals at the barrier
+  std::uint32_t completed_ = 0;       ///< number of these releases in the completed phases
+  std::unordered_map<std::uint64_t, ReleaseChain*> chains_;  ///< by address
 };
 
 /// The value of a special register that tells a CTA about its cluster.

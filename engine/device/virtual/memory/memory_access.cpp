@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/device/virtual/checks/cluster_races.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
@@ -327,8 +328,13 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind) {
   if (!warp.cta->launch().check) return 0;
-  const auto result = warp.cta->races().read(
+  auto result = warp.cta->races().read(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind, access.pattern});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, kind, false, nullptr);
+    result.unwritten |= note_remote(warp, access, bytes, kind, false, nullptr);
+  }
   if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
   return result.unwritten;
 }
@@ -338,6 +344,11 @@ void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes
   if (!warp.cta->launch().check) return;
   auto result = warp.cta->races().write(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, kind, true, values);
+    note_remote(warp, access, bytes, kind, true, values);
+  }
   if (result.conflicts.empty()) return;
   const auto granule = static_cast<std::uint32_t>(warp.cta->program().shared_granule);
   std::erase_if(result.conflicts, [&](const Conflict& conflict) {
@@ -353,8 +364,13 @@ void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes
 
 void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (!warp.cta->launch().check) return;
-  const auto result = warp.cta->races().atomic(
+  auto result = warp.cta->races().atomic(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, AccessKind::kAtomic});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, AccessKind::kAtomic, true, nullptr);
+    note_remote(warp, access, bytes, AccessKind::kAtomic, true, nullptr);
+  }
   if (!result.conflicts.empty()) report_conflicts(warp, result, "atomic");
 }
 
@@ -363,6 +379,12 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   const auto l = static_cast<std::size_t>(lane);
   if (((access.shared >> lane) & 1U) != 0) {
     return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
+  }
+  if (((access.remote >> lane) & 1U) != 0) {
+    return warp.cta->cluster()
+        ->owner_at(access.address[l])
+        ->races()
+        .taint_mask(static_cast<std::uint32_t>(offset_in_cta(access.address[l])), bytes);
   }
   std::uint32_t mask = 0;
   const std::uint8_t* written = access.marks(l);
@@ -373,6 +395,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
 }
 
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
+  if (warp.cta->cluster() != nullptr) acquire_in_cluster(warp, address);
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
   VectorClock& observed = warp.cta->observed(warp.index);
@@ -382,6 +405,7 @@ void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
 }
 
 void release_to(Warp& warp, std::uint64_t address, bool immediately) {
+  if (warp.cta->cluster() != nullptr) release_in_cluster(warp, address);
   VectorClock& location = warp.cta->sync_location(address);
   const VectorClock& source =
       immediately ? warp.cta->races().clock(warp.index) : warp.cta->fenced(warp.index);

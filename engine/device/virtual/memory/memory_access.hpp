@@ -37,6 +37,8 @@ struct LaneAccess {
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
+  /// True if a lane accesses shared memory.
+  [[nodiscard]] bool in_shared() const { return (shared | remote) != 0; }
   /// The lane of the thread that makes the access of `lane`.
   [[nodiscard]] int thread_of(std::size_t lane) const {
     return issuer < 0 ? static_cast<int>(lane) : issuer;
