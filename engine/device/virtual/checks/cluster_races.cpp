@@ -143,6 +143,27 @@ bool note_remote_lane(Warp& warp, Cta& owner, const RemoteAccess& access, std::u
   return is_written;
 }
 
+bool note_remote_mbarrier(Warp& warp, Cta& owner, int lane, std::uint64_t address) {
+  constexpr std::uint32_t kBytes = 8;
+  if (&owner != warp.cta) {
+    const RemoteAccess access =
+        access_of(warp, static_cast<std::size_t>(lane), address, AccessKind::kStrong, false);
+    note_remote_lane(warp, owner, access, kBytes, nullptr);
+  }
+  return !warp.cta->failed();
+}
+
+void check_remote_copy(Warp& warp, Cta& owner, int lane, std::uint32_t address,
+                       std::uint32_t bytes) {
+  if (!is_checked(*warp.cta)) return;
+  const RemoteAccess access =
+      access_of(warp, static_cast<std::size_t>(lane), address, AccessKind::kPlain, true);
+  check_start(warp, owner, access);
+  for (const auto& other : owner.races().recorded(address, bytes, true))
+    check_against(warp, owner, access, bytes, other, owner.cluster_rank(), nullptr);
+  check_others(warp, owner, access, bytes, nullptr);
+}
+
 std::uint32_t note_remote(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                           AccessKind kind, bool writes, const std::byte* values) {
   std::uint32_t unwritten = 0;
@@ -191,11 +212,15 @@ void check_end(const Cluster& cluster, Cta& cta) {
 }
 
 void acquire_in_cluster(Warp& warp, std::uint64_t address) {
+  const ReleaseChain* const chain = warp.cta->cluster()->find_chain(*warp.cta, address);
+  if (chain != nullptr) acquire_in_cluster(warp, address, chain->length());
+}
+
+void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length) {
   Cta& cta = *warp.cta;
-  if (!is_checked(cta)) return;
   const ReleaseChain* const chain = cta.cluster()->find_chain(cta, address);
-  if (chain == nullptr) return;
-  cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *chain, chain->length());
+  if (!is_checked(cta) || chain == nullptr) return;
+  cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *chain, length);
 }
 
 void release_in_cluster(Warp& warp, std::uint64_t address) {

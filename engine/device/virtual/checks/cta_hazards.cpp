@@ -62,6 +62,11 @@ std::string Cta::describe_lacking_bytes() const {
   }();
   for (const auto& [address, barrier] : sorted) {
     const std::int64_t missing = barrier->transactions - bytes_in_flight(*barrier);
+    if (barrier->pending == 0 && missing < 0 && barrier->copies.empty()) {
+      text += (text.empty() ? "" : "; ") + std::string("the mbarrier at ") +
+              names_.shared(address) + " got " + std::to_string(-missing) +
+              " bytes more than it expects (expect_tx)";
+    }
     if (barrier->pending != 0 || missing <= 0) continue;
     text +=
         (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
+#include "engine/device/virtual/execute/exec_bulk.hpp"
 #include "engine/device/virtual/execute/exec_cluster.hpp"
 
 // Decodes the barrier of a cluster, and the instructions on addresses of its shared memory.
@@ -34,6 +35,41 @@ void decode_cluster_barrier(DecodeContext& context, Modifiers& modifiers) {
   modifiers.finish();
   context.program().has_cluster_barrier = true;
   context.emit(exec_cluster_barrier, op, Pipe::kBarrier, TaintRule::kOwn);
+}
+
+void decode_async_store(DecodeContext& context, Modifiers& modifiers) {
+  const Instruction& in = context.current();
+  modifiers.take("weak");
+  const bool signals = modifiers.take("mbarrier::complete_tx::bytes");
+  const bool of_cluster = modifiers.take("shared::cluster");
+  const int vector = modifiers.take_one_of({"v2", "v4"});
+  const Type type = modifiers.take_type();
+  modifiers.finish();
+  const int bits = bit_width(type);
+  if (!signals || !of_cluster || (bits != 32 && bits != 64) || in.operands.size() != 3)
+    modifiers.unsupported();
+  const std::size_t count = vector < 0 ? 1 : 2U << vector;
+  std::vector<std::uint32_t> registers;
+  if (vector < 0) {
+    registers.push_back(context.source(in.operands[1], type));
+  } else {
+    registers = vector_registers(context, in.operands[1], count, false, type);
+  }
+  const Address to = context.address(in.operands[0]).at;
+  const Address barrier = context.address(in.operands[2]).at;
+  if (to.base == kNoRegister || barrier.base == kNoRegister)
+    context.unsupported("constant address");
+  registers.insert(registers.begin(), {to.base, barrier.base});
+  AsyncStoreOperands op;
+  op.registers = context.add_list(registers);
+  op.to_offset = static_cast<std::int32_t>(to.offset);
+  op.barrier_offset = static_cast<std::int32_t>(barrier.offset);
+  op.to_is_wide = to.is_wide;
+  op.barrier_is_wide = barrier.is_wide;
+  op.bytes = static_cast<std::uint8_t>(bits / 8);
+  context.narrow_shared_granule(bits / 8);
+  context.emit(exec_async_store, op, Pipe::kShared, TaintRule::kOwn);
+  context.reads(registers);
 }
 
 void decode_mapa(DecodeContext& context) {

@@ -199,8 +199,12 @@ void decode_load(DecodeContext& context) {
 
 void decode_store(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.operands.size() != 2) context.unsupported();
   Modifiers modifiers(in);
+  if (modifiers.take("async")) {
+    decode_async_store(context, modifiers);
+    return;
+  }
+  if (in.operands.size() != 2) context.unsupported();
   const AccessSpelling access = take_access(context.program(), modifiers, true);
   const auto address = context.address(in.operands[0]);
   const Space space = resolve_space(access.space, address);

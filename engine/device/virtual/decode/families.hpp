@@ -36,6 +36,8 @@ void decode_mbarrier(DecodeContext& context);
 void decode_barrier(DecodeContext& context);
 /// Decodes barrier.cluster. The caller has already consumed "cluster" from `modifiers`.
 void decode_cluster_barrier(DecodeContext& context, Modifiers& modifiers);
+/// Decodes st.async. The caller has already consumed "async" from `modifiers`.
+void decode_async_store(DecodeContext& context, Modifiers& modifiers);
 void decode_mapa(DecodeContext& context);
 void decode_getctarank(DecodeContext& context);
 void decode_isspacep(DecodeContext& context);

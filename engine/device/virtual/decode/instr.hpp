@@ -77,7 +77,7 @@ using Operands = std::variant<
     MatchOperands, ReduxOperands, ElectOperands, TextureOperands, AtomicOperands, AccessOperands,
     ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands, MmaOperands, WgmmaOperands,
     WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
-    DoubleMmaOperands, ClusterBarrierOperands, ClusterAddressOperands>;
+    DoubleMmaOperands, ClusterBarrierOperands, ClusterAddressOperands, AsyncStoreOperands>;
 
 /// A decoded instruction. An Instr is so small that it fits in one cache line.
 struct Instr {

@@ -19,7 +19,7 @@ std::uint64_t key_of(const Cta& cta, std::uint64_t address) {
   if (address - kSharedWindow < kWindow) address -= kSharedWindow;
   if (address >= kWindow) return kNoKey;
   if (address >= kClusterPart) return address;
-  return address + (cta.cluster_rank() + 1) * kClusterPart;
+  return address + part_of(cta);
 }
 
 }  // namespace

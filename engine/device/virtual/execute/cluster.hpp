@@ -22,6 +22,11 @@ inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
   return address % kClusterPart;
 }
 
+/// The address in .shared::cluster of the first byte of a CTA's shared memory.
+[[nodiscard]] inline std::uint64_t part_of(const Cta& cta) {
+  return (cta.cluster_rank() + 1) * kClusterPart;
+}
+
 /// The CTAs of a cluster, which one host thread runs in turns, and their barrier.
 class Cluster {
  public:

@@ -48,6 +48,7 @@ struct MBarrier {
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
+  std::uint32_t released = 0;  ///< releases of other CTAs in the completed phases
 };
 
 class Cluster;

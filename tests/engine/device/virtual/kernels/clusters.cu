@@ -109,19 +109,25 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) outside(int* out, const int
   cluster.sync();
 }
 
-// A warp of one CTA never arrives at the barrier.
+// A warp of one CTA never arrives at the barrier, because it waits for another warp.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) never_arrives(int* out, const int* in) {
   cg::cluster_group cluster = cg::this_cluster();
-  out[blockIdx.x * 32 + threadIdx.x] = in[threadIdx.x];
+  out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
 #ifdef BUG
-  if (cluster.block_rank() == 1) {
-    cluster.barrier_arrive();
-    asm volatile("barrier.cluster.wait;");
-    asm volatile("barrier.cluster.arrive;");
-    asm volatile("bar.sync 1, 64;");
-  }
+  if (cluster.block_rank() == 1 && threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
 #endif
-  asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;");
+  cluster.sync();
+}
+
+// Threads that have exited count as arrived.
+extern "C" __global__ void __cluster_dims__(2, 1, 1) some_exit(int* out, const int* in) {
+  cg::cluster_group cluster = cg::this_cluster();
+  if (threadIdx.x % 2 == 1) return;
+  out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
+  cluster.sync();
+#ifdef BUG
+  asm volatile("barrier.cluster.wait;");
+#endif
 }
 
 // CTAs pass data in global memory; the barrier of the cluster orders the accesses.
