@@ -71,7 +71,9 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
     }
     return grid;
   }
-  const Foreknowledge known = ctas > 1 ? look_ahead(step, execute) : Foreknowledge{};
+  // All CTAs of a cluster are executed together, so no single CTA can be chosen.
+  const bool can_choose = ctas > 1 && program.cluster_ctas() == 1;
+  const Foreknowledge known = can_choose ? look_ahead(step, execute) : Foreknowledge{};
   auto executed = execute_sample({.ctas = ctas,
                                   .seed = seed_of(step),
                                   .execute =
@@ -118,6 +120,11 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   if (others) gaps.emplace_back("CTAs that wait for each other or claim work from memory");
   if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
   if (prints) gaps.emplace_back("printf, except an assumed cost per call");
+  if (program.cluster_ctas() > 1) {
+    gaps.emplace_back(
+        "CTAs of a cluster that wait for each other or access each other's shared "
+        "memory (they are timed as independent CTAs)");
+  }
   if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +

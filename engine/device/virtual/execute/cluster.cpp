@@ -130,14 +130,18 @@ ReleaseChain* Cluster::make_chain(const Cta& cta, std::uint64_t address) {
 std::string Cluster::describe_arrivals() const {
   int arrived = 0;
   int running = 0;
+  std::string missing;
   for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
     for (const Warp& warp : ctas_[rank]->warps()) {
-      running += std::popcount(warp.alive);
       const auto& arrival = members_[rank].warps[static_cast<std::size_t>(warp.index)];
+      running += std::popcount(warp.alive);
       arrived += std::popcount(warp.alive & arrival.arrived);
+      if ((warp.alive & ~arrival.arrived) != 0 && missing.empty())
+        missing = fmt::format("; warp {} of rank {} did not", warp.index, rank);
     }
   }
-  return fmt::format("{} of {} running threads of the cluster arrived", arrived, running);
+  return fmt::format("{} of {} running threads of the cluster arrived{}", arrived, running,
+                     missing);
 }
 
 std::uint32_t cluster_special(const LaunchContext& launch, const std::array<std::uint32_t, 3>& cta,

@@ -48,6 +48,8 @@ struct MBarrier {
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
+  /// Other CTAs signal the mbarrier, so the time model does not know when its phases complete.
+  bool is_foreign = false;
   std::uint32_t released = 0;  ///< releases of other CTAs in the completed phases
 };
 

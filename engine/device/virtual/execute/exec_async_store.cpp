@@ -55,6 +55,7 @@ void store_lane(Warp& warp, const LaneStore& store) {
   if (!note_remote_mbarrier(warp, *owner, store.lane, at)) return;
   MBarrier* const barrier = find_mbarrier(warp, *owner, at, static_cast<std::size_t>(store.lane));
   if (barrier == nullptr) return;
+  barrier->is_foreign = true;
   if (barrier->copy_clock < 0) barrier->copy_clock = owner->new_copy_clock();
   const std::uint32_t time = owner->next_copy_time(barrier->copy_clock);
   if (owner->launch().check) {

@@ -51,7 +51,7 @@ void find_targets(Warp& warp, Issue& issue) {
     std::uint32_t mask = 1U << std::min<std::uint64_t>(rank, 31);
     if (issue.copy.is_multicast)
       mask = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kMask])[l] & 0xffff;
-    const std::uint32_t ctas = cta.cluster()->size();
+    const std::uint32_t ctas = cta.cluster() == nullptr ? 1 : cta.cluster()->size();
     if (mask == 0 || mask >> ctas != 0) {
       return wrong(
           fmt::format(": the mask {:#x} of CTAs does not fit the cluster, which has {} "
@@ -243,7 +243,9 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     Cta* const owner = owner_of(warp, lane, part + issue.shared[l], load.data.size(), "bulk copy");
     if (owner == nullptr || !note_remote_mbarrier(warp, *owner, lane, issue.barrier[l])) return;
     MBarrier* const barrier = find_mbarrier(warp, *owner, issue.barrier[l], l);
-    if (barrier != nullptr) start_load(warp, *owner, *barrier, load);
+    if (barrier == nullptr) return;
+    barrier->is_foreign = true;
+    start_load(warp, *owner, *barrier, load);
   });
 }
 
@@ -281,7 +283,8 @@ void exec_bulk_copy(Warp& warp, const Instr& in) {
     const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "give the size or coordinates of a bulk copy");
   }
-  if (issue.copy.is_load && warp.cta->cluster() != nullptr) find_targets(warp, issue);
+  if (issue.copy.is_load && (issue.copy.is_multicast || warp.cta->cluster() != nullptr))
+    find_targets(warp, issue);
   if (warp.cta->failed()) return;
   const bool all_own = std::ranges::all_of(issue.targets, [&](std::uint32_t mask) {
     return mask == 0 || mask == 1U << warp.cta->cluster_rank();

@@ -48,6 +48,7 @@ bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count
   } else {
     note_published(warp);
     release_in_cluster(warp, part_of(owner) + address);
+    barrier.is_foreign = true;
   }
   barrier.pending -= count;
   cta.scheduler().note_progress();
@@ -243,7 +244,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
       return;
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
-    if (const MBarrier* first = find_mbarrier(warp, address[lane], lane)) {
+    const MBarrier* first = find_mbarrier(warp, address[lane], lane);
+    if (first != nullptr && !first->is_foreign) {
       cta.note_sync(warp, mbarrier_key(address[lane]), -1,
                     static_cast<std::int64_t>(first->phase) - 1);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <numeric>
 
@@ -13,11 +14,17 @@ namespace {
 
 constexpr std::size_t kMost = 1024;
 
+bool has_headers() {
+  return has_nvrtc() &&
+         std::filesystem::exists(std::string(EVO_CUDA_INCLUDE_DIR) + "/cooperative_groups.h");
+}
+
 const std::string& compiled_clusters(const std::string& file, const std::string& bug) {
   static std::map<std::string, std::string> known;
   const auto [entry, is_new] = known.try_emplace(file + bug);
   if (is_new) {
-    std::vector<std::string> options;
+    const std::string include = EVO_CUDA_INCLUDE_DIR;
+    std::vector<std::string> options = {"-I" + include, "-I" + include + "/cccl"};
     if (!bug.empty()) options.push_back("-D" + bug);
     entry->second = compile_to_ptx(kernel_source(file), "compute_90", options);
   }
@@ -57,7 +64,7 @@ std::optional<Fault> run_cluster(const ClusterLaunch& launch, std::vector<int>* 
 class Clusters : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+    if (!has_headers()) GTEST_SKIP() << "NVRTC or the header cooperative_groups.h is missing";
   }
   /// Compares the results of a kernel with those of the host, for several schedules.
   static void expect_results(ClusterLaunch launch, const std::vector<int>& expected) {
@@ -190,7 +197,7 @@ const std::vector<ClusterDefect>& defects() {
       {"clusters.cu", "overwrites", "BUG", {"shared-memory race"}, "of rank 1 of the cluster"},
       {"clusters.cu", "both_write", "BUG", {"shared-memory race"}, "'_ZZ10both_writeE3sum'"},
       {"clusters.cu", "outside", "BUG", {"out-of-bounds access"}, "the cluster, which has 2 CTAs"},
-      {"clusters.cu", "never_arrives", "BUG", {"deadlock"}, "threads arrived", 64},
+      {"clusters.cu", "never_arrives", "BUG", {"deadlock"}, "warp 0 of rank 1 did not", 64},
       {"clusters.cu", "some_exit", "BUG", {"invalid barrier use"}, "waits without", 64},
       {"clusters.cu", "through_global", "BUG", {"race between CTAs"}, "'out'"},
       {"cluster_copies.cu", "flag", "BUG", {"shared-memory race"}, "4flagE5value"},
@@ -221,7 +228,7 @@ const std::vector<ClusterDefect>& defects() {
 class ClusterDefects : public testing::TestWithParam<ClusterDefect> {
  protected:
   void SetUp() override {
-    if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+    if (!has_headers()) GTEST_SKIP() << "NVRTC or the header cooperative_groups.h is missing";
   }
 };
 

@@ -129,9 +129,7 @@ TEST(ParameterAddresses, BeyondTheParametersAndWritesAreReported) {
 TEST(BulkCopySpellings, AreRefusedByName) {
   for (const std::string spelling :
        {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%r1], [%rd1], 16, [%r2], 3",
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
-        "[%r3]",
+        "[%r1], [%rd1], 16, [%r2]",
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
         "[%rd1, {%r2, %r2, %r2}], [%r3], {%r4}",
         "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd1, {%r1}], "
@@ -165,7 +163,13 @@ TEST(Clusters, OfOneCtaAreNone) {
   EXPECT_EQ(one.fault, "");
   EXPECT_EQ(one.out[0], 7U);
   const Result two = run(".explicitcluster\n.reqnctapercluster 2, 1, 1\n", body);
-  EXPECT_NE(two.fault.find("clusters of more than one CTA"), std::string::npos) << two.fault;
+  EXPECT_NE(two.fault.find("not a multiple of the clusters of 2x1x1"), std::string::npos)
+      << two.fault;
+  for (const std::string directives :
+       {".explicitcluster\n", ".reqnctapercluster 1, 1, 1\n.blocksareclusters\n"}) {
+    const Result refused = run(directives, body);
+    EXPECT_TRUE(refused.fault.starts_with("not supported")) << refused.fault;
+  }
 }
 
 }  // namespace
