@@ -153,6 +153,29 @@ TEST_F(Clusters, ReleaseAndAcquireOfClusterScopeOrderAccesses) {
   expect_results({"cluster_copies.cu", "flag"}, expected);
 }
 
+TEST_F(Clusters, LockInDistributedSharedMemory) {
+  const auto in = values();
+  expect_results({"cluster_copies.cu", "lock", {8, 1, 1}}, {15 * in[0], 15 * in[1]});
+}
+
+TEST_F(Clusters, MulticastOfBoxesOfATensorMap) {
+  TestGpu gpu("virtual:h200");
+  const BufferId in = gpu.input("in", values());
+  const BufferId out = gpu.inout("out", std::vector<int>(256, 0));
+  const TensorMapSpec spec{"map", TensorMapType::kS32, {16, 8}, {64}, {16, 4}, {1, 1}, 0};
+  const std::string& ptx = compiled_clusters("cluster_copies.cu", "");
+  auto loaded = gpu.device().load({.ptx = ptx, .cubin = {}, .entries = {"multicast_tensor"}});
+  ASSERT_TRUE(std::holds_alternative<KernelId>(loaded));
+  LaunchPlan plan(LaunchConfig{.grid = {1, 2, 1}, .block = {32, 1, 1}});
+  plan.steps.front().arguments = {0, 1};
+  const std::vector<KernelArgument> arguments = {out, TensorMapArgument{spec, 2}, in};
+  ASSERT_EQ(text_of(gpu.device().launch(std::get<KernelId>(loaded), plan, arguments)), "");
+  std::vector<int> expected = values();
+  expected.resize(128);
+  expected.insert(expected.end(), expected.begin(), expected.begin() + 128);
+  EXPECT_EQ(gpu.read<int>(out, 256), expected);
+}
+
 TEST_F(Clusters, GridMustBeAMultipleOfTheCluster) {
   const auto fault = run_cluster({"clusters.cu", "neighbour", {3, 1, 1}});
   ASSERT_TRUE(fault);
@@ -201,6 +224,7 @@ const std::vector<ClusterDefect>& defects() {
       {"clusters.cu", "some_exit", "BUG", {"invalid barrier use"}, "waits without", 64},
       {"clusters.cu", "through_global", "BUG", {"race between CTAs"}, "'out'"},
       {"cluster_copies.cu", "flag", "BUG", {"shared-memory race"}, "4flagE5value"},
+      {"cluster_copies.cu", "lock", "BUG", {"shared-memory race"}, "'_ZZ4lockE3sum'"},
       {"cluster_copies.cu", "multicast", "BUG_BYTES", {"deadlock"}, "waits for 16 bytes"},
       {"cluster_copies.cu", "multicast", "BUG_MASK", {"deadlock"}, "waits for 256 bytes"},
       {"cluster_copies.cu", "multicast", "BUG_WIDE_MASK", {"invalid operand"}, "the mask 0x1f"},

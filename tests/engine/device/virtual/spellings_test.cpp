@@ -157,6 +157,27 @@ cp.async.bulk.wait_group.read 0;)")
             "");
 }
 
+TEST(ClusterAddresses, BelongToSpacesAndRanks) {
+  const Result result = run("", R"(
+.shared .align 4 .b32 word;
+mov.u32 %r1, word;
+cvta.shared.u64 %rd2, 0;
+mapa.u64 %rd3, %rd2, %cluster_ctarank;
+getctarank.u64 %r2, %rd3;
+mapa.shared::cluster.u32 %r3, %r1, 0;
+getctarank.shared::cluster.u32 %r3, %r3;
+isspacep.shared::cluster %p1, %rd3;
+selp.u32 %r4, 1, 0, %p1;
+isspacep.shared %p1, %rd1;
+selp.u32 %r5, 1, 0, %p1;
+isspacep.global %p1, %rd1;
+selp.u32 %r6, 1, 0, %p1;
+st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};
+st.global.v2.u32 [%rd1+16], {%r6, %r6};)");
+  EXPECT_EQ(result.fault, "");
+  EXPECT_EQ(result.out, (std::vector<std::uint32_t>{0, 0, 1, 0, 1, 1, 0, 0}));
+}
+
 TEST(Clusters, OfOneCtaAreNone) {
   const std::string body = "st.global.u32 [%rd1], 7;";
   const Result one = run(".explicitcluster\n.reqnctapercluster 1, 1, 1\n", body);

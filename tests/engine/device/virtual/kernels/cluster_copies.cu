@@ -194,3 +194,54 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) flag(int* out, const int* i
   }
   cluster.sync();
 }
+
+struct alignas(64) TensorMap {
+  char bytes[128];
+};
+
+// Each of two CTAs loads half of a tile for both.
+extern "C" __global__ void __cluster_dims__(1, 2, 1)
+    multicast_tensor(int* out, const __grid_constant__ TensorMap map) {
+  __shared__ alignas(128) int tile[2][64];
+  __shared__ alignas(8) unsigned long long barrier;
+  cg::cluster_group cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank();
+  if (threadIdx.x == 0) {
+    init(&barrier, 1);
+    expect(&barrier, sizeof(tile));
+    fence_init();
+  }
+  cluster.sync();
+  if (threadIdx.x == 0) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(tile[rank])),
+        "l"(&map), "r"(0), "r"(4 * rank), "r"(shared_address(&barrier)), "h"((unsigned short)3)
+        : "memory");
+  }
+  wait_for(&barrier, 0);
+  for (unsigned i = threadIdx.x; i < 128; i += 32) out[blockIdx.y * 128 + i] = tile[i / 64][i % 64];
+  cluster.sync();
+}
+
+// The CTAs of a cluster take turns in a critical section, whose lock is in the first CTA.
+extern "C" __global__ void __cluster_dims__(4, 1, 1) lock(int* out, const int* in) {
+  __shared__ int taken, sum;
+  cg::cluster_group cluster = cg::this_cluster();
+  if (threadIdx.x == 0) taken = sum = 0;
+  cluster.sync();
+  int* lock = cluster.map_shared_rank(&taken, 0);
+  int* total = cluster.map_shared_rank(&sum, 0);
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    __threadfence();
+    *total = *total * 2 + in[blockIdx.x / 4];
+#ifndef BUG
+    __threadfence();
+#endif
+    atomicExch(lock, 0);
+  }
+  cluster.sync();
+  if (cluster.block_rank() == 0 && threadIdx.x == 0) out[blockIdx.x / 4] = sum;
+}
