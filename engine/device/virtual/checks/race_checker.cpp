@@ -321,6 +321,17 @@ void RaceChecker::mark_async_read(const Access& access) {
 
 void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
 
+void RaceChecker::complete_copy_read(const Access& access, std::uint32_t time) {
+  auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  const std::uint64_t record =
+      with_lane(make_record(time, access.pc, access.warp, 0), lane_of(access, kAllLanesSpan));
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
+    std::fill_n(word, count, record);
+  });
+}
+
 void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
   VectorClock& own = clock(warp);
   for_lanes(lanes, [&](int lane) {

@@ -92,6 +92,8 @@ class RaceChecker {
   /// bytes has replaced their records.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
+  /// Records that a copy to another CTA has read this memory; the warp issued the copy at `time`.
+  void complete_copy_read(const Access& access, std::uint32_t time);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);

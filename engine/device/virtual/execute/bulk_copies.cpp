@@ -188,6 +188,9 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     for_shared(load.warp, load.lane, load.pc, load.chunks, [&](const RaceChecker::Access& access) {
       cta.races().complete_copy(access, barrier.copy_clock, time);
     });
+    for_shared(load.warp, load.lane, load.pc, load.sources, [&](const auto& access) {
+      load.source->races().complete_copy_read(access, load.source_time);
+    });
     for (std::size_t c = 0; c < load.taint.size(); ++c) {
       if (load.taint[c] != 0) cta.races().add_taint(load.chunks[c], load.taint[c]);
     }
@@ -219,7 +222,9 @@ BulkLoad read_shared_source(Warp& warp, int lane, const std::vector<BulkChunk>& 
   Cta& cta = *warp.cta;
   BulkLoad load{warp.index, lane, warp.pc, shared_of(chunks), {}, {}};
   load.data.resize(chunks.size() * kBulkChunk);
-  std::vector<std::uint32_t> sources;
+  load.source = &cta;
+  load.source_time = cta.races().clock(warp.index)[static_cast<std::size_t>(warp.index)];
+  std::vector<std::uint32_t>& sources = load.sources;
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     sources.push_back(static_cast<std::uint32_t>(chunks[c].global));
     std::memcpy(load.data.data() + c * kBulkChunk, cta.shared() + sources.back(), kBulkChunk);
@@ -228,7 +233,6 @@ BulkLoad read_shared_source(Warp& warp, int lane, const std::vector<BulkChunk>& 
   for_shared(warp.index, lane, warp.pc, sources, [&](const RaceChecker::Access& access) {
     const auto result = cta.races().begin_async_read(access);
     if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async.bulk");
-    cta.races().complete_async_read(access);
   });
   for (std::size_t c = 0; c < sources.size(); ++c) {
     const std::uint32_t taint = cta.races().taint_mask(sources[c], kBulkChunk);
@@ -257,6 +261,12 @@ void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load) {
   }
   if (barrier.copy_clock < 0) barrier.copy_clock = owner.new_copy_clock();
   if (!is_own) warp.cta->scheduler().note_progress();
+  if (load.source == &owner) {
+    // Threads that have waited for the copy know that the source has been read.
+    const VectorClock& issued = owner.races().clock(load.warp);
+    for (std::size_t i = 0; i < issued.size(); ++i)
+      barrier.arriving[i] = std::max(barrier.arriving[i], issued[i]);
+  }
   barrier.copies.push_back(std::move(load));
 }
 

@@ -33,6 +33,9 @@ struct BulkLoad {
   std::vector<std::uint32_t> chunks;  ///< destinations
   std::vector<std::byte> data;
   std::vector<std::uint16_t> taint;  ///< uninitialised bytes of each chunk; empty: none
+  Cta* source = nullptr;             ///< the CTA whose shared memory is copied; null: global memory
+  std::uint32_t source_time = 0;     ///< the time of the warp when it issued the copy
+  std::vector<std::uint32_t> sources = {};  ///< chunks of the source in shared memory
 };
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel

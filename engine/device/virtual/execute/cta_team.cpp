@@ -5,6 +5,17 @@
 
 namespace evo::ptx {
 
+GridIndex first_cta(const GridIndex& grid, const GridIndex& cluster, std::uint64_t number) {
+  const std::array<std::uint64_t, 2> clusters = {grid[0] / cluster[0], grid[1] / cluster[1]};
+  return {static_cast<std::uint32_t>(number % clusters[0] * cluster[0]),
+          static_cast<std::uint32_t>(number / clusters[0] % clusters[1] * cluster[1]),
+          static_cast<std::uint32_t>(number / clusters[0] / clusters[1] * cluster[2])};
+}
+
+std::uint64_t linear_cta(const GridIndex& grid, const GridIndex& cta) {
+  return cta[0] + std::uint64_t{grid[0]} * (cta[1] + std::uint64_t{grid[1]} * cta[2]);
+}
+
 CtaTeam::CtaTeam(LaunchContext& launch) : launch_(launch) {
   const std::uint32_t size = launch.program->cluster_ctas();
   for (std::uint32_t rank = 0; rank < size; ++rank) ctas_.push_back(std::make_unique<Cta>(launch));
@@ -14,21 +25,14 @@ CtaTeam::CtaTeam(LaunchContext& launch) : launch_(launch) {
 }
 
 void CtaTeam::start(std::uint64_t number) {
-  const auto& grid = launch_.grid;
   const auto& size = launch_.program->cluster;
-  const std::array<std::uint64_t, 2> clusters = {grid[0] / size[0], grid[1] / size[1]};
-  const std::array<std::uint64_t, 3> first = {number % clusters[0] * size[0],
-                                              number / clusters[0] % clusters[1] * size[1],
-                                              number / clusters[0] / clusters[1] * size[2]};
+  const GridIndex first = first_cta(launch_.grid, size, number);
   if (cluster_ != nullptr) cluster_->start();
   running_.clear();
   for (std::uint32_t rank = 0; rank < ctas_.size(); ++rank) {
-    const std::array<std::uint32_t, 3> index = {
-        static_cast<std::uint32_t>(first[0] + rank % size[0]),
-        static_cast<std::uint32_t>(first[1] + rank / size[0] % size[1]),
-        static_cast<std::uint32_t>(first[2] + rank / size[0] / size[1])};
-    ctas_[rank]->start(
-        index, index[0] + std::uint64_t{grid[0]} * (index[1] + std::uint64_t{grid[1]} * index[2]));
+    const GridIndex cta = {first[0] + rank % size[0], first[1] + rank / size[0] % size[1],
+                           first[2] + rank / size[0] / size[1]};
+    ctas_[rank]->start(cta, linear_cta(launch_.grid, cta));
     running_.push_back(rank);
   }
   if (cluster_ != nullptr) random_ = Random(mix_seed(launch_.seed, number));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "engine/device/virtual/execute/cta.hpp"
 
 namespace evo::ptx {
+
+using GridIndex = std::array<std::uint32_t, 3>;
+/// The index of the first CTA of a cluster. `number`: the index of the cluster among all clusters
+/// of the grid, x fastest.
+[[nodiscard]] GridIndex first_cta(const GridIndex& grid, const GridIndex& cluster,
+                                  std::uint64_t number);
+/// The linear index of a CTA in the grid, x fastest.
+[[nodiscard]] std::uint64_t linear_cta(const GridIndex& grid, const GridIndex& cta);
 
 /// The CTAs that start and end together: those of a cluster, or a single CTA. One host thread runs
 /// a team. After its CTAs have ended, a team is used for other CTAs.

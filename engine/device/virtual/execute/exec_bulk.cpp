@@ -14,6 +14,7 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/virtual_tensor_map.hpp"
@@ -246,6 +247,11 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     if (barrier == nullptr) return;
     barrier->is_foreign = true;
     start_load(warp, *owner, *barrier, load);
+    if (!issue.copy.from_shared) return;
+    // Threads that have waited for the copy know that the source has been read.
+    note_published(warp);
+    release_in_cluster(warp, part + issue.barrier[l]);
+    warp.cta->races().advance(warp.index);
   });
 }
 

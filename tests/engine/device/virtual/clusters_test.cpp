@@ -120,18 +120,18 @@ TEST_F(Clusters, MulticastLoadsATileIntoEveryCta) {
 
 TEST_F(Clusters, RingPassesDataWithRemoteMbarriers) {
   std::vector<int> value = values();
-  value.resize(8 * 32);
+  value.resize(8 * 64);
   std::vector<int> sum(value.size());
   for (int round = 0; round < 6; ++round) {
     const std::vector<int> before = value;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      const std::size_t cta = i / 32;
-      const int got = before[(cta / 4 * 4 + (cta + 3) % 4) * 32 + i % 32];
+      const std::size_t cta = i / 64;
+      const int got = before[(cta / 4 * 4 + (cta + 3) % 4) * 64 + i % 64];
       sum[i] = sum[i] * 3 + got;
       value[i] = got + 1;
     }
   }
-  expect_results({"cluster_copies.cu", "ring", {8, 1, 1}}, sum);
+  expect_results({"cluster_copies.cu", "ring", {8, 1, 1}, 64}, sum);
 }
 
 TEST_F(Clusters, AsyncStoresSignalTheMbarrierOfTheOtherCta) {
@@ -174,6 +174,22 @@ TEST_F(Clusters, MulticastOfBoxesOfATensorMap) {
   expected.resize(128);
   expected.insert(expected.end(), expected.begin(), expected.begin() + 128);
   EXPECT_EQ(gpu.read<int>(out, 256), expected);
+}
+
+TEST_F(Clusters, PredictionSaysThatItTimesIndependentCtas) {
+  TestGpu gpu("virtual:h200");
+  const BufferId in = gpu.input("in", std::vector<int>(64 * 32, 1));
+  const BufferId out = gpu.inout("out", std::vector<int>(64 * 32, 0));
+  const std::string& ptx = compiled_clusters("clusters.cu", "");
+  auto loaded = gpu.device().load({.ptx = ptx, .cubin = {}, .entries = {"neighbour"}});
+  const std::vector<KernelArgument> arguments = {out, in};
+  const auto predicted = gpu.device().predicting()->predict_us(
+      std::get<KernelId>(loaded), LaunchConfig{.grid = {64, 1, 1}, .block = {32, 1, 1}}, arguments);
+  ASSERT_TRUE(std::holds_alternative<double>(predicted)) << std::get<Fault>(predicted).reason;
+  EXPECT_GT(std::get<double>(predicted), 0);
+  const std::string gaps = gpu.device().predicting()->prediction_gaps();
+  EXPECT_NE(gaps.find("timed as independent CTAs"), std::string::npos) << gaps;
+  EXPECT_NE(gaps.find("16 of 64"), std::string::npos) << gaps;  // 8 clusters
 }
 
 TEST_F(Clusters, GridMustBeAMultipleOfTheCluster) {
@@ -237,12 +253,15 @@ const std::vector<ClusterDefect>& defects() {
        "ring",
        "BUG_NO_START",
        {"shared-memory race"},
-       "the CTA may not have started"},
+       "the CTA may not have started",
+       64},
       {"cluster_copies.cu",
        "ring",
        "BUG_NOT_FREE",
        {"cp.async race", "shared-memory race"},
-       "4slot'"},
+       "4slot'",
+       64},
+      {"cluster_copies.cu", "ring", "BUG_SOURCE", {"cp.async race"}, "4mine'", 64},
       {"cluster_copies.cu", "async_stores", "BUG_BYTES", {"shared-memory race"}, "st.async"},
       {"cluster_copies.cu", "async_stores", "BUG_NO_WAIT", {"shared-memory race"}, "3box'"},
   };

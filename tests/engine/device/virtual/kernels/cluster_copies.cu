@@ -91,18 +91,18 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) multicast(int* out, const i
 // copy from shared memory, and the slot is freed with a remote arrival.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) ring(int* out, const int* in) {
   constexpr unsigned kRounds = 6;
-  __shared__ alignas(128) int slot[32];
-  __shared__ alignas(128) int mine[32];
+  __shared__ alignas(128) int slot[64];
+  __shared__ alignas(128) int mine[64];
   __shared__ alignas(8) unsigned long long full, free_again;
   cg::cluster_group cluster = cg::this_cluster();
   const unsigned rank = cluster.block_rank();
   const unsigned next = (rank + 1) % 4, previous = (rank + 3) % 4;
   if (threadIdx.x == 0) {
     init(&full, 1);
-    init(&free_again, 32);
+    init(&free_again, 64);
     fence_init();
   }
-  int value = in[blockIdx.x * 32 + threadIdx.x];
+  int value = in[blockIdx.x * 64 + threadIdx.x];
   int sum = 0;
 #ifdef BUG_NO_START
   __syncthreads();
@@ -125,12 +125,16 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) ring(int* out, const int* i
           "r"(shared_address(mine)), "r"((unsigned)sizeof(slot)), "r"(mapped(&full, next))
           : "memory");
     }
+#ifdef BUG_SOURCE
+    __syncthreads();
+    mine[threadIdx.x] = 0;
+#endif
     wait_for(&full, round & 1);
     sum = sum * 3 + slot[threadIdx.x];
     value = slot[threadIdx.x] + 1;
     arrive_at(mapped(&free_again, previous));
   }
-  out[blockIdx.x * 32 + threadIdx.x] = sum;
+  out[blockIdx.x * 64 + threadIdx.x] = sum;
   cluster.sync();
 }
 
