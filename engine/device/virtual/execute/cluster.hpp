@@ -100,10 +100,4 @@ class Cluster {
                                             const std::array<std::uint32_t, 3>& cta,
                                             Special special);
 
-/// The CTA of the cluster to which an address in .shared::cluster belongs. If there is no such CTA,
-/// or if the CTA has too little shared memory, reports a hazard and returns null. `verb`: the kind
-/// of access.
-[[nodiscard]] Cta* owner_of(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes,
-                            const char* verb);
-
 }  // namespace evo::ptx

@@ -7,6 +7,7 @@
 #include "engine/device/virtual/execute/exec_bulk.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/cluster_access.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes st.async, which stores into the shared memory of a CTA of the cluster and signals the

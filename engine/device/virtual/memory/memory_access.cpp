@@ -8,8 +8,8 @@
 
 #include "engine/device/virtual/checks/cluster_races.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
-#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/cluster_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
@@ -48,22 +48,6 @@ bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& add
   return false;
 }
 
-/// Resolves an access in the shared memory of the cluster. The pattern of the lanes stays unknown.
-bool resolve_cluster(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
-                     AccessIntent intent) {
-  Cta& cta = *warp.cta;
-  access.shared = 0;
-  for_lanes<std::size_t>(mask, [&](std::size_t l) {
-    if (cta.failed()) return;
-    const std::uint64_t address = access.address[l];
-    Cta* const owner = owner_of(warp, static_cast<int>(l), address, bytes, verb_of(intent));
-    if (owner == nullptr) return;
-    (owner == &cta ? access.shared : access.remote) |= 1U << l;
-    access.pointer[l] = owner->shared() + offset_in_cta(address);
-  });
-  return !cta.failed();
-}
-
 bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
                     std::uint32_t bytes, AccessIntent intent, bool in_cluster = false) {
   Cta& cta = *warp.cta;
@@ -75,7 +59,7 @@ bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
     return true;
   }
   if (in_cluster && cta.cluster() != nullptr && survey.highest < kWindowBytes)
-    return resolve_cluster(warp, access, mask, bytes, intent);
+    return resolve_in_cluster(warp, access, mask, bytes, verb_of(intent));
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
     if (a < kWindowBytes && a + bytes <= limit) return;
@@ -380,12 +364,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   if (((access.shared >> lane) & 1U) != 0) {
     return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
   }
-  if (((access.remote >> lane) & 1U) != 0) {
-    return warp.cta->cluster()
-        ->owner_at(access.address[l])
-        ->races()
-        .taint_mask(static_cast<std::uint32_t>(offset_in_cta(access.address[l])), bytes);
-  }
+  if (((access.remote >> lane) & 1U) != 0) return remote_taint(warp, access.address[l], bytes);
   std::uint32_t mask = 0;
   const std::uint8_t* written = access.marks(l);
   for (std::uint32_t b = 0; written != nullptr && b < bytes; ++b) {
