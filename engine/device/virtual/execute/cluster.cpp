@@ -45,10 +45,7 @@ void Cluster::end(Cta& cta) {
 }
 
 bool Cluster::is_stuck() const {
-  return std::ranges::none_of(ctas_, [](const auto& cta) {
-    return std::ranges::any_of(cta->warps(),
-                               [](const Warp& warp) { return warp.state == WarpState::kReady; });
-  });
+  return std::ranges::all_of(ctas_, [](const auto& cta) { return cta->is_blocked(); });
 }
 
 bool Cluster::only_waits() const {

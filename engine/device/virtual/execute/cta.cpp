@@ -287,7 +287,10 @@ CtaState Cta::run(std::uint64_t budget) {
         launch_.progress.note_change();
         return CtaState::kDone;
       }
-      if (cluster_ != nullptr && !cluster_->is_stuck()) return CtaState::kRunning;
+      if (cluster_ != nullptr && !cluster_->is_stuck()) {
+        scheduler_.note_blocked();
+        return CtaState::kRunning;
+      }
       report_deadlock();
       return CtaState::kFailed;
     }

@@ -148,6 +148,11 @@ class Cta {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
+  /// True if no warp can run.
+  [[nodiscard]] bool is_blocked() const {
+    return std::ranges::none_of(warps_,
+                                [](const Warp& warp) { return warp.state == WarpState::kReady; });
+  }
   /// True if all warps have only waited for a while.
   [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);

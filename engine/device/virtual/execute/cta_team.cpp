@@ -39,7 +39,11 @@ void CtaTeam::start(std::uint64_t number) {
 }
 
 CtaState CtaTeam::run(std::uint64_t budget) {
-  if (cluster_ == nullptr) return ctas_.front()->run(budget);
+  if (cluster_ == nullptr) {
+    const CtaState state = ctas_.front()->run(budget);
+    if (state == CtaState::kDone) launch_.progress.note_ended();
+    return state;
+  }
   // A CTA gets turns of random length, so that the CTAs do not run in lockstep.
   constexpr std::uint64_t kLongestTurn = 4000;
   for (std::uint64_t done = 0; done < budget;) {
@@ -49,8 +53,10 @@ CtaState CtaTeam::run(std::uint64_t budget) {
       done += turn / ctas_.size();
       const CtaState state = ctas_[running_[at]]->run(turn);
       if (state == CtaState::kFailed) return state;
-      if (state == CtaState::kDone)
+      if (state == CtaState::kDone) {
+        launch_.progress.note_ended();
         running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
+      }
       if (running_.empty()) return CtaState::kDone;
     }
     if (stands_aside() || only_polls()) break;
@@ -59,7 +65,10 @@ CtaState CtaTeam::run(std::uint64_t budget) {
 }
 
 bool CtaTeam::only_polls() const {
-  return std::ranges::all_of(ctas_, [](const auto& cta) { return cta->scheduler().only_polls(); });
+  if (cluster_ == nullptr) return ctas_.front()->scheduler().only_polls();
+  return std::ranges::all_of(running_, [&](std::size_t rank) {
+    return ctas_[rank]->scheduler().only_polls() || ctas_[rank]->is_blocked();
+  });
 }
 
 bool CtaTeam::stands_aside() const {

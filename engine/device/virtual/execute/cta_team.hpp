@@ -31,7 +31,7 @@ class CtaTeam {
   /// or pauses.
   CtaState run(std::uint64_t budget);
   [[nodiscard]] const std::vector<std::unique_ptr<Cta>>& ctas() const { return ctas_; }
-  /// True if all CTAs do nothing but poll, so that other CTAs should run.
+  /// True if all CTAs do nothing but poll or wait for each other, so that other teams should run.
   [[nodiscard]] bool only_polls() const;
   /// True if a CTA must pause, so that other CTAs can run.
   [[nodiscard]] bool stands_aside() const;

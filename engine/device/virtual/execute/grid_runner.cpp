@@ -130,10 +130,7 @@ class Grid {
         ++served;
         continue;
       }
-      for (const auto& cta : team->ctas()) {
-        collect(*cta);
-        launch_.progress.note_ended();
-      }
+      for (const auto& cta : team->ctas()) collect(*cta);
       resident_.fetch_sub(1);
       idle.push_back(std::move(team));
       served = 0;

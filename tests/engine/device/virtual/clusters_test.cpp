@@ -48,7 +48,7 @@ struct ClusterLaunch {
 
 /// Runs a kernel several times on one device, so that schedules differ.
 std::optional<Fault> run_cluster(const ClusterLaunch& launch, std::vector<int>* result = nullptr) {
-  TestGpu gpu("virtual:h200", {.threads = 2, .seed = launch.seed});
+  TestGpu gpu("virtual:h200", {.threads = 2, .seed = launch.seed, .stall_budget = 2'000'000});
   const BufferId in = gpu.input("in", values());
   const std::string& ptx = compiled_clusters(launch.file, launch.bug);
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -238,6 +238,7 @@ const std::vector<ClusterDefect>& defects() {
       {"clusters.cu", "outside", "BUG", {"out-of-bounds access"}, "the cluster, which has 2 CTAs"},
       {"clusters.cu", "never_arrives", "BUG", {"deadlock"}, "warp 0 of rank 1 did not", 64},
       {"clusters.cu", "some_exit", "BUG", {"invalid barrier use"}, "waits without", 64},
+      {"clusters.cu", "polls", "BUG", {"livelock"}, "nothing changed"},
       {"clusters.cu", "through_global", "BUG", {"race between CTAs"}, "'out'"},
       {"cluster_copies.cu", "flag", "BUG", {"shared-memory race"}, "4flagE5value"},
       {"cluster_copies.cu", "lock", "BUG", {"shared-memory race"}, "'_ZZ4lockE3sum'"},

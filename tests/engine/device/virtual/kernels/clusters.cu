@@ -143,3 +143,20 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) through_global(int* out, co
   cg::this_cluster().sync();
   out[at] = other;
 }
+
+// The first CTA waits for a flag that the second CTA sets.
+extern "C" __global__ void __cluster_dims__(2, 1, 1) polls(int* out, const int* in) {
+  cg::cluster_group cluster = cg::this_cluster();
+  volatile int* flag = out + blockIdx.x / 2;
+#ifdef BUG
+  const int wanted = 2;
+#else
+  const int wanted = 1;
+#endif
+  if (threadIdx.x == 0 && cluster.block_rank() == 1) *flag = 1;
+  if (threadIdx.x == 0 && cluster.block_rank() == 0) {
+    while (*flag != wanted) {
+    }
+  }
+  cluster.sync();
+}
