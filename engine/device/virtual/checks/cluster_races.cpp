@@ -49,17 +49,16 @@ void report_race(Warp& warp, const Cta& owner, const RemoteAccess& access,
 }
 
 /// True if a store writes the bytes that memory already holds at the place of a recorded write.
-bool writes_same(const Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
+bool writes_same(Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
                  const RaceChecker::Recorded& other, const std::byte* values) {
   if (values == nullptr || !other.is_write || other.is_async) return false;
   const auto granule = static_cast<std::uint32_t>(owner.program().shared_granule);
   const std::uint32_t at = std::max(access.address, other.address);
   const std::uint32_t end = std::min(access.address + bytes, other.address + granule);
-  return std::memcmp(values + (at - access.address), const_cast<Cta&>(owner).shared() + at,
-                     end - at) == 0;
+  return std::memcmp(values + (at - access.address), owner.shared() + at, end - at) == 0;
 }
 
-void check_against(Warp& warp, const Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
+void check_against(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
                    const RaceChecker::Recorded& other, std::uint32_t rank,
                    const std::byte* values) {
   const bool both_strong = access.is_strong && other.is_strong;
@@ -82,7 +81,7 @@ RaceChecker::Recorded recorded(const RemoteAccess& access) {
           .is_async = false};
 }
 
-void check_others(Warp& warp, const Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
+void check_others(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
                   const std::byte* values) {
   const ClusterShadow& shadow = warp.cta->cluster()->shadow_of(owner.cluster_rank());
   for (const RemoteAccess& other : shadow.accesses(access.address, bytes, access.is_write)) {
@@ -178,7 +177,7 @@ std::uint32_t note_remote(Warp& warp, const LaneAccess& access, std::uint32_t by
 
 void check_remote(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                   bool writes, const std::byte* values) {
-  const Cta& cta = *warp.cta;
+  Cta& cta = *warp.cta;
   if (!is_checked(cta) || cta.cluster()->shadow_of(cta.cluster_rank()).is_empty()) return;
   for_lanes<std::size_t>(access.shared, [&](std::size_t l) {
     check_others(warp, cta, access_of(warp, l, access.address[l], kind, writes), bytes,

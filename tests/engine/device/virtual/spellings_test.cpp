@@ -186,8 +186,8 @@ TEST(Clusters, OfOneCtaAreNone) {
   const Result two = run(".explicitcluster\n.reqnctapercluster 2, 1, 1\n", body);
   EXPECT_NE(two.fault.find("not a multiple of the clusters of 2x1x1"), std::string::npos)
       << two.fault;
-  for (const std::string directives :
-       {".explicitcluster\n", ".reqnctapercluster 1, 1, 1\n.blocksareclusters\n"}) {
+  for (const std::string directives : {".explicitcluster\n", ".reqnctapercluster 2, 0, 1\n",
+                                       ".reqnctapercluster 1, 1, 1\n.blocksareclusters\n"}) {
     const Result refused = run(directives, body);
     EXPECT_TRUE(refused.fault.starts_with("not supported")) << refused.fault;
   }
