@@ -93,7 +93,7 @@ class RaceChecker {
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
   /// Records that a copy to another CTA has read this memory; the warp issued the copy at `time`.
-  void complete_copy_read(const Access& access, std::uint32_t time);
+  [[gnu::cold]] void complete_copy_read(const Access& access, std::uint32_t time);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
@@ -112,8 +112,9 @@ class RaceChecker {
     bool is_async = false;  ///< still in flight
   };
   /// The recorded writes of `bytes` bytes and, if `with_reads`, the recorded reads.
-  [[nodiscard]] std::vector<Recorded> recorded(std::uint32_t address, std::uint32_t bytes,
-                                               bool with_reads) const;
+  [[nodiscard, gnu::cold]] std::vector<Recorded> recorded(std::uint32_t address,
+                                                          std::uint32_t bytes,
+                                                          bool with_reads) const;
   /// Records that another CTA issued a bulk copy to this memory, which is in flight.
   void begin_foreign_copy(const Access& access) { record_writes(access, kInFlight); }
 
