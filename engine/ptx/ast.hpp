@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -89,6 +90,9 @@ struct Function {
   int max_threads = 0;    ///< from .maxntid / .reqntid; 0 if not specified
   int max_registers = 0;  ///< from .maxnreg
   int min_ctas = 0;       ///< from .minnctapersm
+  /// from .reqnctapercluster: CTAs of a cluster in each dimension; 0 if not specified
+  std::array<std::uint32_t, 3> cluster = {0, 0, 0};
+  bool explicit_cluster = false;  ///< .explicitcluster
   std::vector<Type> registers;
   std::vector<Variable> variables;  ///< parameters first, then return values, then locals
   std::vector<int> parameters;      ///< indices into variables

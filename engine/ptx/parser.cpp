@@ -262,19 +262,25 @@ class ModuleParser {
   void parse_performance_directives(Function& function) {
     while (tokens_.peek().kind == Token::Kind::kDirective) {
       const std::string_view name = tokens_.take().text;
-      if (name == ".noreturn" || name == ".blocksareclusters") continue;
-      if (name == ".explicitcluster") continue;
+      if (name == ".noreturn") continue;
+      if (name == ".blocksareclusters")
+        tokens_.fail("not supported: a grid that counts clusters (.blocksareclusters)");
+      if (name == ".explicitcluster") {
+        function.explicit_cluster = true;
+        continue;
+      }
       if (name == ".pragma") {
         while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
         continue;
       }
-      std::uint64_t product = tokens_.integer(1 << 20);
-      for (int more = 0; more < 2 && tokens_.accept(","); ++more)
-        product *= tokens_.integer(1 << 20);
-      if ((name == ".reqnctapercluster" || name == ".maxclusterrank") && product != 1) {
-        tokens_.fail("not supported: clusters of more than one CTA (" + std::string(name) + ")");
-      }
-      if (name == ".maxntid" || name == ".reqntid") {
+      std::array<std::uint64_t, 3> values = {tokens_.integer(1 << 20), 1, 1};
+      for (std::size_t more = 1; more < 3 && tokens_.accept(","); ++more)
+        values[more] = tokens_.integer(1 << 20);
+      const std::uint64_t product = values[0] * values[1] * values[2];
+      if (name == ".reqnctapercluster") {
+        std::ranges::transform(values, function.cluster.begin(),
+                               [](std::uint64_t n) { return static_cast<std::uint32_t>(n); });
+      } else if (name == ".maxntid" || name == ".reqntid") {
         function.max_threads = static_cast<int>(std::min<std::uint64_t>(product, 1 << 20));
       } else if (name == ".maxnreg") {
         function.max_registers = static_cast<int>(std::min<std::uint64_t>(product, 255));

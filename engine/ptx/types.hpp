@@ -51,7 +51,15 @@ enum class Type : std::uint8_t {
 [[nodiscard]] inline bool is_float(Type type) { return type >= Type::kF16 && type <= Type::kF64; }
 
 /// The state spaces of PTX.
-enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
+enum class Space : std::uint8_t {
+  kGeneric,
+  kGlobal,
+  kConst,
+  kShared,         ///< of the CTA
+  kSharedCluster,  ///< of all CTAs of the cluster
+  kLocal,
+  kParam
+};
 
 /// The position in a source file from which a line of PTX was compiled, as given by `.loc`; line 0
 /// if unknown.

@@ -188,6 +188,8 @@ ExitCode launched(const PtxRunOptions& options) {
     } else {
       std::printf("predicted %.2f us on %s\n", std::get<double>(predicted),
                   device->info().name.c_str());
+      const std::string gaps = device->predicting()->prediction_gaps();
+      if (!gaps.empty()) std::printf("not modelled: %s\n", gaps.c_str());
     }
   }
   return ExitCode::kGreen;

@@ -9,7 +9,8 @@ Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& wha
       result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
       result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
       result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
-      result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+      result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
+      result == CUDA_ERROR_INVALID_CLUSTER_SIZE;
   // After any error except a refused launch, the context may be unusable.
   return {what + ": " + driver.describe(result), "", !refused};
 }

@@ -38,6 +38,17 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
                   " threads; .maxntid or __launch_bounds__ limits the kernel to " +
                   std::to_string(bound));
   }
+  const auto& cluster = program.cluster;
+  constexpr std::uint32_t kMostCtas = 8;  // portable size of a cluster
+  if (program.cluster_ctas() > kMostCtas) {
+    return refuse("clusters of " + dimensions(cluster) +
+                  " CTAs (.reqnctapercluster), the limit is " + std::to_string(kMostCtas));
+  }
+  for (std::size_t d = 0; d < cluster.size(); ++d) {
+    if (config.grid[d] % cluster[d] == 0) continue;
+    return refuse("grid of " + dimensions(config.grid) +
+                  " CTAs is not a multiple of the clusters of " + dimensions(cluster) + " CTAs");
+  }
   const std::uint64_t shared =
       static_cast<std::uint64_t>(program.dynamic_shared_offset) + config.dynamic_shared_bytes;
   if (shared > static_cast<std::uint64_t>(model.info.max_shared_bytes_per_cta)) {

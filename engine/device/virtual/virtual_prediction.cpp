@@ -11,6 +11,7 @@
 #include "engine/device/virtual/decode/branch_origins.hpp"
 #include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/store_slice.hpp"
+#include "engine/device/virtual/execute/cta_team.hpp"
 #include "engine/device/virtual/timing/grid_sample.hpp"
 #include "engine/device/virtual/timing/grid_survey.hpp"
 
@@ -56,6 +57,27 @@ Foreknowledge look_ahead(const StepToPredict& step, const ExecutePart& execute) 
   return {};
 }
 
+/// Executes a sample of the clusters of a grid.
+std::variant<ExecutedGrid, Fault> execute_clusters(const StepToPredict& step,
+                                                   const ExecutePart& execute) {
+  const Program& program = *step.entry.program;
+  const auto execute_drawn = [&](std::vector<std::uint64_t> clusters) {
+    for (std::uint64_t& cluster : clusters) {
+      cluster = linear_cta(step.config.grid, first_cta(step.config.grid, program.cluster, cluster));
+    }
+    return execute(step.entry, {.ctas = std::move(clusters)});
+  };
+  auto executed = execute_sample({.ctas = step.config.ctas() / program.cluster_ctas(),
+                                  .seed = seed_of(step),
+                                  .execute = execute_drawn,
+                                  .survey = nullptr});
+  if (auto* grid = std::get_if<ExecutedGrid>(&executed)) {
+    grid->ctas = step.config.ctas();
+    grid->is_certain = grid->counts.ctas == grid->ctas;
+  }
+  return executed;
+}
+
 std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
                                                  const ExecutePart& execute) {
   const Program& program = *step.entry.program;
@@ -71,6 +93,7 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
     }
     return grid;
   }
+  if (program.cluster_ctas() > 1) return execute_clusters(step, execute);
   const Foreknowledge known = ctas > 1 ? look_ahead(step, execute) : Foreknowledge{};
   auto executed = execute_sample({.ctas = ctas,
                                   .seed = seed_of(step),
@@ -118,6 +141,11 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   if (others) gaps.emplace_back("CTAs that wait for each other or claim work from memory");
   if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
   if (prints) gaps.emplace_back("printf, except an assumed cost per call");
+  if (program.cluster_ctas() > 1) {
+    gaps.emplace_back(
+        "CTAs of a cluster that wait for each other or access each other's shared "
+        "memory (they are timed as independent CTAs)");
+  }
   if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +

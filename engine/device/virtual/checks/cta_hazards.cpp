@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 
@@ -24,6 +25,8 @@ std::string Cta::describe_wait(const Warp& warp) const {
   }
   text += " at " + describe_instruction(program(), static_cast<int>(warp.pc));
   if (warp.state != WarpState::kBlocked) return text;
+  if (std::holds_alternative<ClusterBarrierOperands>(program().code[warp.pc].operands))
+    return text + " (" + cluster_->describe_arrivals() + ")";
   const auto& group = warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   if (program().info[warp.pc].opcode == Opcode::kSetmaxnreg) {
     return text + " (it has " + std::to_string(warp.registers) +
@@ -59,6 +62,11 @@ std::string Cta::describe_lacking_bytes() const {
   }();
   for (const auto& [address, barrier] : sorted) {
     const std::int64_t missing = barrier->transactions - bytes_in_flight(*barrier);
+    if (barrier->pending == 0 && missing < 0 && barrier->copies.empty()) {
+      text += (text.empty() ? "" : "; ") + std::string("the mbarrier at ") +
+              names_.shared(address) + " got " + std::to_string(-missing) +
+              " bytes more than it expects (expect_tx)";
+    }
     if (barrier->pending != 0 || missing <= 0) continue;
     text +=
         (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
@@ -70,12 +78,16 @@ std::string Cta::describe_lacking_bytes() const {
 
 bool Cta::waits_in_vain() const {
   constexpr std::uint64_t kLong = 200'000;  ///< warp instructions
-  constexpr std::uint64_t kOften = 1000;
   if (scheduler_.without_progress() < kLong) return false;
-  const auto only_waits = [](const Warp& warp) {
+  const bool all_wait = cluster_ == nullptr ? only_waits() : cluster_->only_waits();
+  return all_wait && !describe_lacking_bytes().empty();
+}
+
+bool Cta::only_waits() const {
+  constexpr std::uint64_t kOften = 1000;
+  return std::ranges::all_of(warps_, [](const Warp& warp) {
     return warp.state != WarpState::kReady || warp.vain_waits >= kOften;
-  };
-  return std::ranges::all_of(warps_, only_waits) && !describe_lacking_bytes().empty();
+  });
 }
 
 void Cta::report_livelock(const Warp& warp) {

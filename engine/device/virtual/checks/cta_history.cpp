@@ -25,9 +25,9 @@ CtaHistory::CtaHistory(std::uint64_t cta, int warps)
       latest_(warps_),
       knowledge_(warps_) {}
 
-void CtaHistory::acquire(int warp, const VectorClock& clock, const ReleaseChain& chain) {
+void CtaHistory::acquire(int warp, const VectorClock& clock, const ReleaseChain& chain,
+                         std::uint32_t length) {
   const auto w = static_cast<std::size_t>(warp);
-  const std::uint32_t length = chain.length();
   std::uint32_t& known = acquired_[w][&chain];
   if (length <= known) return;
   known = length;

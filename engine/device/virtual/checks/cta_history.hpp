@@ -27,7 +27,11 @@ class CtaHistory {
 
   /// Records that a warp read the current value at the location of `chain`, and thereby acquired
   /// all releases of the chain.
-  void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain);
+  void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain) {
+    acquire(warp, clock, chain, chain.length());
+  }
+  /// Records that a warp acquired the first `length` releases of the chain.
+  void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain, std::uint32_t length);
   /// The release that a strong write by `warp` would make now; null if the write would publish no
   /// accesses and no acquisitions.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);

@@ -117,6 +117,8 @@ class GlobalRaces {
   [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
     return (*stripes_)[(address / kStripeBytes) % kStripes];
   }
+  /// A chain that lives as long as the launch.
+  [[nodiscard]] ReleaseChain& new_chain();
   /// The history of a CTA; creates the history if it does not exist.
   [[nodiscard]] CtaHistory& history_of(std::uint64_t cta);
   /// Stops reporting races, because flags in memory that is not checked may order the CTAs'
@@ -183,7 +185,6 @@ class GlobalRaces {
     return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }
   [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
-  [[nodiscard]] ReleaseChain& new_chain();
 
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }

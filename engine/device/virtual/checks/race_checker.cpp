@@ -17,7 +17,7 @@ constexpr std::uint64_t kLaneMask = 63;
 constexpr int kWarpShift = 54;
 constexpr std::uint64_t kWarpMask = 63;
 constexpr std::uint64_t kStrong = 1ULL << 60;
-constexpr std::uint64_t kAsync = 1ULL << 61;
+constexpr std::uint64_t kAsync = 1ULL << 61;  // RaceChecker::kInFlight
 constexpr std::uint64_t kTaint = 1ULL << 62;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
@@ -144,6 +144,7 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
       !races && check == Check::kAsyncRead &&
       clock_of(record) > limit[static_cast<std::size_t>(other) + kProxied] &&
       !(same_warp && is_fenced_by_lane(other, by, record));
+  conflict.other_time = clock_of(record);
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
@@ -175,7 +176,8 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
         if (!(races || in_flight) || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
         result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
-                                    lane_of(record), pc_of(record), false, false, own});
+                                    lane_of(record), pc_of(record), false, false, own, false,
+                                    clock_of(record)});
       }
     });
   }
@@ -319,6 +321,17 @@ void RaceChecker::mark_async_read(const Access& access) {
 
 void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
 
+void RaceChecker::complete_copy_read(const Access& access, std::uint32_t time) {
+  auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  const std::uint64_t record =
+      with_lane(make_record(time, access.pc, access.warp, 0), lane_of(access, kAllLanesSpan));
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
+    std::fill_n(word, count, record);
+  });
+}
+
 void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
   VectorClock& own = clock(warp);
   for_lanes(lanes, [&](int lane) {
@@ -338,6 +351,27 @@ void RaceChecker::publish(int warp) {
   VectorClock& own = clock(warp);
   for (std::size_t i = 0; i < kMaxWarps; ++i)
     own[i + kPublished] = std::max(own[i + kPublished], own[i]);
+}
+
+std::vector<RaceChecker::Recorded> RaceChecker::recorded(std::uint32_t address, std::uint32_t bytes,
+                                                         bool with_reads) const {
+  std::vector<Recorded> found;
+  const std::uint32_t first = address >> shift_;
+  const std::uint32_t end = first + std::max(bytes >> shift_, 1U);
+  const auto take = [&](const std::vector<std::uint64_t>& row, std::size_t granule, bool is_write) {
+    const std::uint64_t record = row[granule];
+    if ((record & kValid) == 0) return;
+    found.push_back({warp_of(record), lane_of(record), pc_of(record), clock_of(record),
+                     static_cast<std::uint32_t>(granule << shift_), is_write,
+                     (record & kStrong) != 0, (record & kAsync) != 0});
+  };
+  for (std::uint32_t granule = first; granule < end; ++granule) {
+    take(writes_, granule, true);
+    for (const auto& row : reads_) {
+      if (with_reads) take(row, granule, false);
+    }
+  }
+  return found;
 }
 
 std::uint32_t RaceChecker::taint_mask(std::uint32_t address, std::uint32_t bytes) const {

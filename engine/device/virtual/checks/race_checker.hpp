@@ -29,6 +29,7 @@ struct Conflict {
   bool other_is_async = false;
   bool same_warp = false;
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
+  std::uint32_t other_time = 0;      ///< in the vector clock
 };
 
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
@@ -91,11 +92,31 @@ class RaceChecker {
   /// bytes has replaced their records.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
+  /// Records that a copy to another CTA has read this memory; the warp issued the copy at `time`.
+  [[gnu::cold]] void complete_copy_read(const Access& access, std::uint32_t time);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
   /// Records a fence of GPU scope, which publishes all previous accesses of the warp to other CTAs.
   void publish(int warp);
+
+  /// A recorded access to a granule; for the members, see Conflict.
+  struct Recorded {
+    int warp = 0;
+    int lane = 0;
+    int pc = 0;
+    std::uint32_t time = 0;
+    std::uint32_t address = 0;
+    bool is_write = false;
+    bool is_strong = false;
+    bool is_async = false;  ///< still in flight
+  };
+  /// The recorded writes of `bytes` bytes and, if `with_reads`, the recorded reads.
+  [[nodiscard, gnu::cold]] std::vector<Recorded> recorded(std::uint32_t address,
+                                                          std::uint32_t bytes,
+                                                          bool with_reads) const;
+  /// Records that another CTA issued a bulk copy to this memory, which is in flight.
+  void begin_foreign_copy(const Access& access) { record_writes(access, kInFlight); }
 
   /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
@@ -104,6 +125,7 @@ class RaceChecker {
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:
+  static constexpr std::uint64_t kInFlight = 1ULL << 61;
   enum class Check : std::uint8_t { kRead, kWrite, kAsyncRead };
   template <Check kCheck>
   void check_writes(const Access& access, Result& result) const;

@@ -24,6 +24,13 @@ Origin origin_of(Special special) {
     case Special::kCtaidX:
     case Special::kCtaidY:
     case Special::kCtaidZ:
+    case Special::kClusterIdX:
+    case Special::kClusterIdY:
+    case Special::kClusterIdZ:
+    case Special::kClusterCtaIdX:
+    case Special::kClusterCtaIdY:
+    case Special::kClusterCtaIdZ:
+    case Special::kClusterCtaRank:
       return kPlace;
     case Special::kSmId:
     case Special::kWarpId:

@@ -172,13 +172,13 @@ void decode_cvta(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   const bool to_space = modifiers.take("to");
-  const int space =
-      modifiers.take_one_of({"global", "const", "shared", "local", "shared::cta", "param"});
+  const int space = modifiers.take_one_of(
+      {"global", "const", "shared", "local", "shared::cta", "param", "shared::cluster"});
   const Type type = modifiers.take_type();
   modifiers.finish();
   constexpr int kParam = 5;
   if (space < 0 || in.operands.size() != 2) modifiers.unsupported();
-  const bool shared = space == 2 || space == 4;
+  const bool shared = space == 2 || space == 4 || space == 6;
   const std::uint64_t window = shared            ? kSharedWindow
                                : space == 3      ? kLocalWindow
                                : space == kParam ? kParameterWindow

@@ -57,18 +57,20 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   context.emit(exec_wait_group, WaitGroupOperands{keep}, Pipe::kBarrier, TaintRule::kOwn);
 }
 
-/// Consumes modifiers that need no action, because a cluster has only one CTA here: a scope or an
-/// address range of the cluster is that of the CTA.
-void skip_mbarrier_words(Modifiers& modifiers) {
+/// Consumes the order, scope, space and type. Returns true if the mbarrier may be in another CTA of
+/// the cluster.
+bool take_mbarrier_words(const DecodeContext& context, Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
   modifiers.take_one_of({"cta", "cluster"});
-  modifiers.take_one_of({"shared", "shared::cta", "shared::cluster"});
   modifiers.take("b64");
+  const bool in_cluster = modifiers.take("shared::cluster");
+  modifiers.take_one_of({"shared", "shared::cta"});
+  return in_cluster && context.program().cluster_ctas() > 1;
 }
 
 void decode_init(DecodeContext& context, Modifiers& modifiers) {
   const Instruction& in = context.current();
-  skip_mbarrier_words(modifiers);
+  take_mbarrier_words(context, modifiers);
   modifiers.finish();
   MbarrierInitOperands op;
   op.count = context.source(in.operands[1], Type::kB32);
@@ -79,7 +81,7 @@ void decode_init(DecodeContext& context, Modifiers& modifiers) {
 }
 
 void decode_inval(DecodeContext& context, Modifiers& modifiers) {
-  skip_mbarrier_words(modifiers);
+  take_mbarrier_words(context, modifiers);
   modifiers.finish();
   const Address object = context.address(context.current().operands[0]).at;
   context.emit(exec_mbarrier_inval, MbarrierInvalOperands{object}, Pipe::kBarrier, TaintRule::kAny);
@@ -97,11 +99,12 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
   const Instruction& in = context.current();
   const bool expects = modifiers.take("expect_tx");
   modifiers.take("noComplete");
-  skip_mbarrier_words(modifiers);
+  const bool in_cluster = take_mbarrier_words(context, modifiers);
   modifiers.finish();
   const bool has_state = in.operands.size() > 1 && in.operands[1].kind == Operand::Kind::kAddress;
   const std::size_t at = has_state ? 1 : 0;
   MbarrierArriveOperands op;
+  op.in_cluster = in_cluster;
   if (in.operands.size() > at + 1) {
     op.operand = context.source(in.operands[at + 1], Type::kB32);
     op.kind = expects ? ArriveOperand::kExpectedBytes : ArriveOperand::kCount;
@@ -119,9 +122,9 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
 /// arrival.
 void decode_transaction(DecodeContext& context, Modifiers& modifiers, ArriveOperand kind) {
   const Instruction& in = context.current();
-  skip_mbarrier_words(modifiers);
-  modifiers.finish();
   MbarrierArriveOperands op;
+  op.in_cluster = take_mbarrier_words(context, modifiers);
+  modifiers.finish();
   op.operand = context.source(in.operands[1], Type::kB32);
   op.kind = kind;
   op.arrives = false;
@@ -134,7 +137,7 @@ void decode_wait_object(DecodeContext& context, Modifiers& modifiers, bool is_tr
   MbarrierWaitOperands op;
   op.is_try = is_try;
   op.is_parity = modifiers.take("parity");
-  skip_mbarrier_words(modifiers);
+  take_mbarrier_words(context, modifiers);
   modifiers.finish();
   if (in.operands.size() < 3) context.unsupported();
   op.phase = context.source(in.operands[2], op.is_parity ? Type::kB32 : Type::kB64);
@@ -152,7 +155,7 @@ void decode_copy_arrive(DecodeContext& context, Modifiers& modifiers) {
   if (!modifiers.take("arrive")) modifiers.unsupported();
   CopyArriveOperands op;
   op.increments = !modifiers.take("noinc");
-  skip_mbarrier_words(modifiers);
+  take_mbarrier_words(context, modifiers);
   modifiers.finish();
   op.object = context.address(context.current().operands[0]).at;
   context.emit(exec_cp_async_mbarrier_arrive, op, Pipe::kBarrier, TaintRule::kAny);

@@ -251,6 +251,27 @@ void DecodeContext::place_kernel_parameters() {
   program_.parameter_bytes = static_cast<std::uint32_t>(offset);
 }
 
+namespace {
+
+void take_cluster(const Function& function, Program& program) {
+  program.explicit_cluster = function.explicit_cluster;
+  if (function.cluster == std::array<std::uint32_t, 3>{}) {
+    if (function.explicit_cluster)
+      throw PtxError("not supported: a cluster size that only the launch gives (.explicitcluster)",
+                     function.line);
+    return;
+  }
+  constexpr std::uint32_t kMost = 1024;  // far above the limit of every GPU
+  if (std::ranges::any_of(function.cluster, [](std::uint32_t n) { return n == 0 || n > kMost; }))
+    throw PtxError("not supported: .reqnctapercluster with a dimension of 0 or above 1024",
+                   function.line);
+  program.cluster = function.cluster;
+  // A cluster barrier orders the accesses of CTAs.
+  if (program.cluster_ctas() > 1) program.has_changes = true;
+}
+
+}  // namespace
+
 std::shared_ptr<const Program> decode_entry(const Module& module, const std::string& entry,
                                             const GlobalAddresses& globals) {
   const auto found = module.functions.find(entry);
@@ -266,6 +287,7 @@ std::shared_ptr<const Program> decode_entry(const Module& module, const std::str
   program->target = module.target;
   program->max_threads = found->second.max_threads;
   program->launch_registers = launch_registers(found->second);
+  take_cluster(found->second, *program);
   program->files = module.files;
   program->call_sites = module.call_sites;
   DecodeContext context(module, globals, *program);

@@ -40,6 +40,7 @@ class DecodeContext {
   // The decoders of the instruction families (families.hpp) call the following functions.
   [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
+  [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
   [[nodiscard]] const Instruction& current() const { return *current_; }
   [[nodiscard]] const std::vector<Instruction>& function_body() const {

@@ -20,7 +20,8 @@ struct AccessSpelling {
   Type type = Type::kNone;
 };
 
-Space take_space(Modifiers& modifiers) {
+/// Consumes the state space. If clusters have one CTA, .shared::cluster is .shared::cta.
+Space take_space(const Program& program, Modifiers& modifiers) {
   static constexpr std::array<std::pair<std::string_view, Space>, 9> kSpaces = {
       {{"global", Space::kGlobal},
        {"const", Space::kConst},
@@ -30,18 +31,18 @@ Space take_space(Modifiers& modifiers) {
        {"param", Space::kParam},
        {"param::entry", Space::kParam},
        {"param::func", Space::kParam},
-       {"shared::cluster", Space::kShared}}};
+       {"shared::cluster", Space::kSharedCluster}}};
   for (const auto& [name, space] : kSpaces) {
     if (!modifiers.take(name)) continue;
-    if (name == "shared::cluster") modifiers.unsupported("clusters");
-    return space;
+    const bool is_own = space == Space::kSharedCluster && program.cluster_ctas() == 1;
+    return is_own ? Space::kShared : space;
   }
   return Space::kGeneric;
 }
 
-/// Consumes the scope modifier; true if the scope is the CTA.
-bool take_scope(Modifiers& modifiers) {
-  if (modifiers.take("cluster")) modifiers.unsupported("clusters");
+/// Consumes the scope modifier; true if the scope is the CTA, or a cluster of one CTA.
+bool take_scope(const Program& program, Modifiers& modifiers) {
+  if (modifiers.take("cluster")) return program.cluster_ctas() == 1;
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
 }
 
@@ -52,15 +53,15 @@ void skip_cache_hints(Modifiers& modifiers) {
   modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
 }
 
-AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
+AccessSpelling take_access(const Program& program, Modifiers& modifiers, bool is_store) {
   AccessSpelling access;
   modifiers.take("weak");
   const bool is_relaxed = modifiers.take_one_of({"volatile", "relaxed", "mmio"}) >= 0;
   access.order.acquire = !is_store && modifiers.take("acquire");
   access.order.release = is_store && modifiers.take("release");
   access.order.strong = is_relaxed || access.order.acquire || access.order.release;
-  access.order.of_cta = take_scope(modifiers);
-  access.space = take_space(modifiers);
+  access.order.of_cta = take_scope(program, modifiers);
+  access.space = take_space(program, modifiers);
   access.order.read_only = modifiers.take("nc");
   skip_cache_hints(modifiers);
   const int vector = modifiers.take_one_of({"v2", "v4", "v8"});
@@ -73,9 +74,12 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   return access;
 }
 
+bool is_shared(Space space) { return space == Space::kShared || space == Space::kSharedCluster; }
+
 Pipe pipe_of(Space space) {
   switch (space) {
     case Space::kShared:
+    case Space::kSharedCluster:
       return Pipe::kShared;
     case Space::kLocal:
       return Pipe::kLocal;
@@ -131,7 +135,7 @@ void emit_access(DecodeContext& context, Handler fn, const Address& address, Spa
   op.count = static_cast<std::uint8_t>(access.count);
   context.emit(fn, op, pipe_of(space), TaintRule::kOwn);
   context.reads(address.base);
-  if (space == Space::kShared || space == Space::kGeneric)
+  if (is_shared(space) || space == Space::kGeneric)
     context.narrow_shared_granule(bytes * access.count);
   if (space == Space::kGlobal || space == Space::kGeneric) {
     context.narrow_global_granule(bytes * access.count);
@@ -165,7 +169,7 @@ void decode_load(DecodeContext& context) {
   if (in.operands.size() != 2) context.unsupported();
   Modifiers modifiers(in);
   modifiers.take("unified");
-  const AccessSpelling access = take_access(modifiers, false);
+  const AccessSpelling access = take_access(context.program(), modifiers, false);
   const auto address = context.address(in.operands[1]);
   const Space space = resolve_space(access.space, address);
   const auto elements = elements_of(in.operands[0]);
@@ -195,9 +199,13 @@ void decode_load(DecodeContext& context) {
 
 void decode_store(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.operands.size() != 2) context.unsupported();
   Modifiers modifiers(in);
-  const AccessSpelling access = take_access(modifiers, true);
+  if (modifiers.take("async")) {
+    decode_async_store(context, modifiers);
+    return;
+  }
+  if (in.operands.size() != 2) context.unsupported();
+  const AccessSpelling access = take_access(context.program(), modifiers, true);
   const auto address = context.address(in.operands[0]);
   const Space space = resolve_space(access.space, address);
   if (space == Space::kParam || space == Space::kConst)
@@ -241,7 +249,8 @@ void decode_fence(DecodeContext& context) {
   if (modifiers.take("mbarrier_init")) {  // orders mbarrier.init for other CTAs of the cluster
     modifiers.take("cluster");
     modifiers.finish();
-    context.emit(exec_nop, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
+    const Handler fn = context.program().cluster_ctas() == 1 ? exec_nop : exec_fence;
+    context.emit(fn, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
     return;
   }
   const bool of_cta = modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"}) == 0;
@@ -263,8 +272,8 @@ void decode_atomic(DecodeContext& context) {
   AtomicOperands out;
   out.order = {
       .strong = true, .acquire = order == 1 || order == 3, .release = order == 2 || order == 3};
-  out.order.of_cta = take_scope(modifiers);
-  const Space spelled = take_space(modifiers);
+  out.order.of_cta = take_scope(context.program(), modifiers);
+  const Space spelled = take_space(context.program(), modifiers);
   static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
       {{"add", AtomicOp::kAdd},
        {"min", AtomicOp::kMin},
@@ -293,12 +302,12 @@ void decode_atomic(DecodeContext& context) {
   if (returns && in.operands[0].kind != Operand::Kind::kSink)
     out.dst = context.destination(in.operands[0], type, is_signed(type));
   out.space = resolve_space(spelled, address);
-  const bool is_shared = out.space == Space::kShared;
-  context.emit(fn, out, is_shared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
+  const bool in_shared = is_shared(out.space);
+  context.emit(fn, out, in_shared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
   for (const std::uint32_t reg : {out.address.base, out.operand, out.swap}) context.reads(reg);
   context.writes(out.dst);
-  if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
-  if (!is_shared) {
+  if (out.dst != kNoRegister && !in_shared) context.program().claims_work = true;
+  if (!in_shared) {
     context.program().has_changes = true;
     context.program().sends_signals = true;
   }

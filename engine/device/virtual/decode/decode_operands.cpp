@@ -46,6 +46,21 @@ const std::map<std::string_view, Special>& special_names() {
       {"%reserved_smem_offset_1", Special::kReservedShared1},
       {"%envreg1", Special::kEnvReg1},
       {"%envreg2", Special::kEnvReg2},
+      {"%clusterid.x", Special::kClusterIdX},
+      {"%clusterid.y", Special::kClusterIdY},
+      {"%clusterid.z", Special::kClusterIdZ},
+      {"%nclusterid.x", Special::kNClusterIdX},
+      {"%nclusterid.y", Special::kNClusterIdY},
+      {"%nclusterid.z", Special::kNClusterIdZ},
+      {"%cluster_ctaid.x", Special::kClusterCtaIdX},
+      {"%cluster_ctaid.y", Special::kClusterCtaIdY},
+      {"%cluster_ctaid.z", Special::kClusterCtaIdZ},
+      {"%cluster_nctaid.x", Special::kClusterNCtaIdX},
+      {"%cluster_nctaid.y", Special::kClusterNCtaIdY},
+      {"%cluster_nctaid.z", Special::kClusterNCtaIdZ},
+      {"%cluster_ctarank", Special::kClusterCtaRank},
+      {"%cluster_nctarank", Special::kClusterNCtaRank},
+      {"%is_explicit_cluster", Special::kIsExplicitCluster},
   };
   return names;
 }
@@ -76,7 +91,8 @@ std::uint32_t DecodeContext::constant(std::uint64_t bits, Type type) {
 
 std::uint32_t DecodeContext::special(Special special) {
   const auto [entry, is_new] = specials_.try_emplace(special, 0);
-  if (is_new) entry->second = new_register(Type::kB32);
+  const bool is_predicate = special == Special::kIsExplicitCluster;
+  if (is_new) entry->second = new_register(is_predicate ? Type::kPred : Type::kB32);
   if (special >= Special::kReservedSharedBegin && special <= Special::kReservedShared1)
     program_.uses_reserved_shared = true;
   if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
@@ -135,7 +151,12 @@ std::uint32_t DecodeContext::source(const Operand& operand, Type type) {
     case Operand::Kind::kSymbol: {
       if (operand.name == "WARP_SZ") return constant(kWarpSize, type);
       const auto found = special_names().find(operand.name);
-      if (found != special_names().end()) return resized(special(found->second), Type::kB32, type);
+      if (found != special_names().end()) {
+        const bool is_predicate = found->second == Special::kIsExplicitCluster;
+        if (is_predicate != (type == Type::kPred)) fail("special register of the wrong type");
+        return is_predicate ? special(found->second)
+                            : resized(special(found->second), Type::kB32, type);
+      }
       if (operand.name.starts_with('%')) fail("not supported: special register " + operand.name);
       return constant(symbol_value(operand), type);
     }

@@ -61,8 +61,11 @@ void decode_barrier(DecodeContext& context) {
   Modifiers modifiers(in);
   const bool warp_level = modifiers.take("warp");
   modifiers.take("cta");
+  if (modifiers.take("cluster")) {
+    decode_cluster_barrier(context, modifiers);
+    return;
+  }
   modifiers.take("aligned");
-  if (modifiers.take("cluster")) modifiers.unsupported("clusters");
   const int kind = modifiers.take_one_of({"sync", "arrive", "red"});
   if (warp_level) {
     modifiers.finish();

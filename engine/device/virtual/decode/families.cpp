@@ -48,6 +48,12 @@ Decoder decoder_of(Opcode opcode) {
     case Opcode::kBar:
     case Opcode::kBarrier:
       return decode_barrier;
+    case Opcode::kMapa:
+      return decode_mapa;
+    case Opcode::kGetctarank:
+      return decode_getctarank;
+    case Opcode::kIsspacep:
+      return decode_isspacep;
     case Opcode::kShfl:
       return decode_shuffle;
     case Opcode::kVote:

@@ -34,6 +34,13 @@ void decode_cp_async(DecodeContext& context);
 void decode_bulk(DecodeContext& context, Modifiers& modifiers);
 void decode_mbarrier(DecodeContext& context);
 void decode_barrier(DecodeContext& context);
+/// Decodes barrier.cluster. The caller has already consumed "cluster" from `modifiers`.
+void decode_cluster_barrier(DecodeContext& context, Modifiers& modifiers);
+/// Decodes st.async. The caller has already consumed "async" from `modifiers`.
+void decode_async_store(DecodeContext& context, Modifiers& modifiers);
+void decode_mapa(DecodeContext& context);
+void decode_getctarank(DecodeContext& context);
+void decode_isspacep(DecodeContext& context);
 void decode_shuffle(DecodeContext& context);
 void decode_vote(DecodeContext& context);
 void decode_match(DecodeContext& context);

@@ -11,6 +11,7 @@
 #include "engine/device/virtual/execute/exec_atomic.hpp"
 #include "engine/device/virtual/execute/exec_barrier.hpp"
 #include "engine/device/virtual/execute/exec_bulk.hpp"
+#include "engine/device/virtual/execute/exec_cluster.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_double_mma.hpp"
 #include "engine/device/virtual/execute/exec_lanes.hpp"
@@ -76,7 +77,7 @@ using Operands = std::variant<
     MatchOperands, ReduxOperands, ElectOperands, TextureOperands, AtomicOperands, AccessOperands,
     ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands, MmaOperands, WgmmaOperands,
     WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
-    DoubleMmaOperands>;
+    DoubleMmaOperands, ClusterBarrierOperands, ClusterAddressOperands, AsyncStoreOperands>;
 
 /// A decoded instruction. An Instr is so small that it fits in one cache line.
 struct Instr {

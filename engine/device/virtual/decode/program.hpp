@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -54,6 +55,21 @@ enum class Special : std::uint8_t {
   kReservedShared1,
   kEnvReg1,  ///< upper half of the address of the grid's workspace
   kEnvReg2,  ///< lower half
+  kClusterIdX,
+  kClusterIdY,
+  kClusterIdZ,
+  kNClusterIdX,
+  kNClusterIdY,
+  kNClusterIdZ,
+  kClusterCtaIdX,
+  kClusterCtaIdY,
+  kClusterCtaIdZ,
+  kClusterNCtaIdX,
+  kClusterNCtaIdY,
+  kClusterNCtaIdZ,
+  kClusterCtaRank,
+  kClusterNCtaRank,
+  kIsExplicitCluster,
   kCount,
 };
 
@@ -119,6 +135,9 @@ struct Program {
   bool cooperative = false;    ///< its CTAs wait for each other, so all must be resident at once
   /// the kernel executes griddepcontrol.wait, so it may start while the previous kernel still runs
   bool waits_for_grid = false;
+  std::array<std::uint32_t, 3> cluster = {1, 1, 1};  ///< CTAs of a cluster in each dimension
+  bool explicit_cluster = false;     ///< the kernel states that it is launched with clusters
+  bool has_cluster_barrier = false;  ///< has barrier.cluster
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
@@ -127,6 +146,8 @@ struct Program {
   std::map<int, std::string> files;
   std::vector<SourceLocation> call_sites;  ///< call sites of inlined functions
 
+  /// The number of CTAs of a cluster.
+  [[nodiscard]] std::uint32_t cluster_ctas() const { return cluster[0] * cluster[1] * cluster[2]; }
   /// A pointer to the first register of a list.
   [[nodiscard]] const std::uint32_t* registers_of(const RegisterList& list) const {
     return registers.data() + list.first;

@@ -108,7 +108,8 @@ class Slicer {
              std::to_string(program_.info[pc].line) + ": " + why;
     };
     if (const auto* load = std::get_if<AccessOperands>(&in.operands)) {
-      if (load->space == Space::kShared) return refuse("shared memory");
+      if (load->space == Space::kShared || load->space == Space::kSharedCluster)
+        return refuse("shared memory");
       if (load->space == Space::kLocal && !program_.system_calls.empty())
         return refuse("a system function of the device");
       return std::nullopt;
@@ -281,6 +282,7 @@ class Slicer {
 
 std::variant<Program, std::string> slice_of_stores(const Program& program) {
   if (program.cooperative) return std::string("its CTAs wait for each other");
+  if (program.cluster_ctas() > 1) return std::string("its CTAs form clusters");
   const auto is_store = [](const BulkCopy& copy) { return !copy.is_load; };
   if (std::ranges::any_of(program.bulk_copies, is_store))
     return std::string("it stores by cp.async.bulk");

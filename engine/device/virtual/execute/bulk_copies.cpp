@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/device/virtual/checks/cluster_races.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
@@ -187,6 +188,9 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     for_shared(load.warp, load.lane, load.pc, load.chunks, [&](const RaceChecker::Access& access) {
       cta.races().complete_copy(access, barrier.copy_clock, time);
     });
+    for_shared(load.warp, load.lane, load.pc, load.sources, [&](const auto& access) {
+      load.source->races().complete_copy_read(access, load.source_time);
+    });
     for (std::size_t c = 0; c < load.taint.size(); ++c) {
       if (load.taint[c] != 0) cta.races().add_taint(load.chunks[c], load.taint[c]);
     }
@@ -198,7 +202,7 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
   barrier.copies.clear();
 }
 
-void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkChunk>& chunks) {
+BulkLoad read_source(Warp& warp, int lane, const std::vector<BulkChunk>& chunks) {
   Cta& cta = *warp.cta;
   BulkLoad load{warp.index, lane, warp.pc, shared_of(chunks), {}, {}};
   load.data.resize(chunks.size() * kBulkChunk);
@@ -211,13 +215,58 @@ void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkC
     if (cta.launch().count_memory) count_access(warp, pieces.access, pieces.width, false);
   });
   if (cta.launch().count_memory) count_shared(warp, chunks.size());
-  if (cta.launch().check) {
-    for_shared(warp.index, lane, warp.pc, load.chunks, [&](const RaceChecker::Access& access) {
-      const auto result = cta.races().begin_async(access);
-      if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async.bulk");
+  return load;
+}
+
+BulkLoad read_shared_source(Warp& warp, int lane, const std::vector<BulkChunk>& chunks) {
+  Cta& cta = *warp.cta;
+  BulkLoad load{warp.index, lane, warp.pc, shared_of(chunks), {}, {}};
+  load.data.resize(chunks.size() * kBulkChunk);
+  load.source = &cta;
+  load.source_time = cta.races().clock(warp.index)[static_cast<std::size_t>(warp.index)];
+  std::vector<std::uint32_t>& sources = load.sources;
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    sources.push_back(static_cast<std::uint32_t>(chunks[c].global));
+    std::memcpy(load.data.data() + c * kBulkChunk, cta.shared() + sources.back(), kBulkChunk);
+  }
+  if (!cta.launch().check) return load;
+  for_shared(warp.index, lane, warp.pc, sources, [&](const RaceChecker::Access& access) {
+    const auto result = cta.races().begin_async_read(access);
+    if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async.bulk");
+  });
+  for (std::size_t c = 0; c < sources.size(); ++c) {
+    const std::uint32_t taint = cta.races().taint_mask(sources[c], kBulkChunk);
+    if (taint == 0) continue;
+    load.taint.resize(sources.size());
+    load.taint[c] = static_cast<std::uint16_t>(taint);
+  }
+  return load;
+}
+
+void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load) {
+  const bool is_own = &owner == warp.cta;
+  if (owner.launch().check) {
+    for_shared(load.warp, load.lane, load.pc, load.chunks, [&](const RaceChecker::Access& access) {
+      if (is_own) {
+        const auto result = owner.races().begin_async(access);
+        if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async.bulk");
+        return;
+      }
+      for_lanes<std::size_t>(access.mask, [&](std::size_t l) {
+        check_remote_copy(warp, owner, load.lane, static_cast<std::uint32_t>(access.address[l]),
+                          kBulkChunk);
+      });
+      owner.races().begin_foreign_copy(access);
     });
   }
-  if (barrier.copy_clock < 0) barrier.copy_clock = cta.new_copy_clock();
+  if (barrier.copy_clock < 0) barrier.copy_clock = owner.new_copy_clock();
+  if (!is_own) warp.cta->scheduler().note_progress();
+  if (load.source == &owner) {
+    // Threads that have waited for the copy know that the source has been read.
+    const VectorClock& issued = owner.races().clock(load.warp);
+    for (std::size_t i = 0; i < issued.size(); ++i)
+      barrier.arriving[i] = std::max(barrier.arriving[i], issued[i]);
+  }
   barrier.copies.push_back(std::move(load));
 }
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/device/virtual/execute/cluster.hpp"
+
 namespace evo::ptx {
 namespace {
 
@@ -261,10 +263,9 @@ void Cta::fill_specials(Warp& warp) {
             return static_cast<std::uint32_t>(launch_.grid_workspace >> 32);
           case Special::kEnvReg2:
             return static_cast<std::uint32_t>(launch_.grid_workspace);
-          case Special::kCount:
-            break;
+          default:
+            return cluster_special(launch_, index_, special);
         }
-        return 0;
       };
       reg[lane] = value();
     }
@@ -282,8 +283,13 @@ CtaState Cta::run(std::uint64_t budget) {
           warps_, [](const Warp& one) { return one.state == WarpState::kDone; });
       if (all_done) {
         check_leftovers();
+        if (cluster_ != nullptr) cluster_->end(*this);
         launch_.progress.note_change();
         return CtaState::kDone;
+      }
+      if (cluster_ != nullptr && !cluster_->is_stuck()) {
+        scheduler_.note_blocked();
+        return CtaState::kRunning;
       }
       report_deadlock();
       return CtaState::kFailed;
@@ -345,6 +351,7 @@ void Cta::on_exit(Warp& warp) {
   }
   leave_stores(warp);
   barriers_.release_complete();
+  if (cluster_ != nullptr) cluster_->release_if_complete();
 }
 
 void Cta::retry_later(Warp& warp, const Instr& in) {

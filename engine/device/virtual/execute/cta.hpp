@@ -48,7 +48,12 @@ struct MBarrier {
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
+  /// Other CTAs signal the mbarrier, so the time model does not know when its phases complete.
+  bool is_foreign = false;
+  std::uint32_t released = 0;  ///< releases of other CTAs in the completed phases
 };
+
+class Cluster;
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
@@ -63,6 +68,13 @@ class Cta {
   Cta(const Cta&) = delete;
   Cta& operator=(const Cta&) = delete;
 
+  /// Must be called before start() for a CTA of a cluster; null: no cluster.
+  void join_cluster(Cluster* cluster, std::uint32_t rank) {
+    cluster_ = cluster;
+    cluster_rank_ = rank;
+  }
+  [[nodiscard]] Cluster* cluster() const { return cluster_; }
+  [[nodiscard]] std::uint32_t cluster_rank() const { return cluster_rank_; }
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
   /// Runs about `budget` warp instructions, or fewer if the CTA waits for another CTA or pauses.
   CtaState run(std::uint64_t budget);
@@ -136,6 +148,13 @@ class Cta {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
+  /// True if no warp can run.
+  [[nodiscard]] bool is_blocked() const {
+    return std::ranges::none_of(warps_,
+                                [](const Warp& warp) { return warp.state == WarpState::kReady; });
+  }
+  /// True if all warps have only waited for a while.
+  [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.
   void retry_later(Warp& warp, const Instr& in);
@@ -157,6 +176,8 @@ class Cta {
   std::string describe_wait(const Warp& warp) const;
 
   LaunchContext& launch_;
+  Cluster* cluster_ = nullptr;
+  std::uint32_t cluster_rank_ = 0;
   std::uint32_t thread_count_ = 0;
   std::array<std::uint32_t, 3> index_{};
   std::uint64_t number_ = 0;

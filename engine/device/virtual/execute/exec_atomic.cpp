@@ -129,7 +129,7 @@ typename BitsOf<T>::Bits apply(std::byte* pointer, bool is_global, typename Bits
 }
 
 void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
-  if (access.shared != 0) note_shared_atomic(warp, access, bytes);
+  if (access.in_shared()) note_shared_atomic(warp, access, bytes);
   if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
 }
 

@@ -7,11 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "engine/device/virtual/checks/cluster_races.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/bulk_copies.hpp"
+#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/cluster_access.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/virtual_tensor_map.hpp"
@@ -28,7 +32,39 @@ struct Issue {
   std::array<std::uint64_t, kWarpSize> shared;
   std::array<std::uint64_t, kWarpSize> global;
   std::array<std::uint64_t, kWarpSize> barrier;
+  std::array<std::uint32_t, kWarpSize> targets;  ///< masks of the CTAs that a load writes, by rank
 };
+
+/// Stores the masks of the CTAs to which the destinations of a load belong in Issue::targets, and
+/// makes the addresses of destinations and mbarriers offsets in a CTA.
+void find_targets(Warp& warp, Issue& issue) {
+  const Cta& cta = *warp.cta;
+  const auto rank_of = [&](std::uint64_t address) {
+    const std::uint64_t part = address / kClusterPart;
+    return part == 0 ? std::uint64_t{cta.cluster_rank()} : part - 1;
+  };
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    const std::uint64_t rank = rank_of(issue.shared[l]);
+    const auto wrong = [&](const std::string& why) {
+      warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
+                     "bulk copy by " + cta.names().thread(warp.index, static_cast<int>(l)) + why);
+    };
+    if (rank != rank_of(issue.barrier[l])) return wrong(": its mbarrier is in another CTA");
+    std::uint32_t mask = 1U << std::min<std::uint64_t>(rank, 31);
+    if (issue.copy.is_multicast)
+      mask = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kMask])[l] & 0xffff;
+    const std::uint32_t ctas = cta.cluster() == nullptr ? 1 : cta.cluster()->size();
+    if (mask == 0 || mask >> ctas != 0) {
+      return wrong(
+          fmt::format(": the mask {:#x} of CTAs does not fit the cluster, which has {} "
+                      "CTAs",
+                      mask, ctas));
+    }
+    issue.targets[l] = mask;
+    issue.shared[l] = offset_in_cta(issue.shared[l]);
+    issue.barrier[l] = offset_in_cta(issue.barrier[l]);
+  });
+}
 
 std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::uint32_t base) {
   from.base = base;
@@ -52,9 +88,13 @@ Issue issue_of(Warp& warp, const BulkOperands& op) {
   const Address& global = copy.is_load ? copy.from : copy.to;
   const std::uint32_t to = registers[BulkCopy::kTo];
   const std::uint32_t from = registers[BulkCopy::kFrom];
-  return {copy, registers, shared_addresses(warp, shared, copy.is_load ? to : from),
-          addresses(warp, global, copy.is_load ? from : to),
-          shared_addresses(warp, copy.barrier, registers[BulkCopy::kBarrier])};
+  return {copy,
+          registers,
+          shared_addresses(warp, shared, copy.is_load ? to : from),
+          copy.from_shared ? shared_addresses(warp, copy.from, from)
+                           : addresses(warp, global, copy.is_load ? from : to),
+          shared_addresses(warp, copy.barrier, registers[BulkCopy::kBarrier]),
+          {}};
 }
 
 bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
@@ -115,8 +155,9 @@ std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const 
     return std::nullopt;
   }
   if (size == 0) return std::vector<BulkChunk>();
-  if (!check_shared(warp, lane, issue.shared[l], size, kBulkChunk) ||
-      !find_buffer(warp, lane, issue.global[l], size, !issue.copy.is_load))
+  if (!check_shared(warp, lane, issue.shared[l], size, kBulkChunk)) return std::nullopt;
+  if (issue.copy.from_shared ? !check_shared(warp, lane, issue.global[l], size, kBulkChunk)
+                             : !find_buffer(warp, lane, issue.global[l], size, !issue.copy.is_load))
     return std::nullopt;
   std::vector<BulkChunk> chunks(size / kBulkChunk);
   for (std::uint32_t c = 0; c < chunks.size(); ++c) {
@@ -195,6 +236,26 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   return std::nullopt;
 }
 
+/// Starts a copy into the shared memory of all CTAs in Issue::targets.
+void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad& load) {
+  const auto l = static_cast<std::size_t>(lane);
+  for_lanes<std::uint32_t>(issue.targets[l], [&](std::uint32_t rank) {
+    if (warp.cta->failed()) return;
+    const std::uint64_t part = part_of(warp.cta->cluster()->at(rank));
+    Cta* const owner = owner_of(warp, lane, part + issue.shared[l], load.data.size(), "bulk copy");
+    if (owner == nullptr || !note_remote_mbarrier(warp, *owner, lane, issue.barrier[l])) return;
+    MBarrier* const barrier = find_mbarrier(warp, *owner, issue.barrier[l], l);
+    if (barrier == nullptr) return;
+    barrier->is_foreign = true;
+    start_load(warp, *owner, *barrier, load);
+    if (!issue.copy.from_shared) return;
+    // Threads that have waited for the copy know that the source has been read.
+    note_published(warp);
+    release_in_cluster(warp, part + issue.barrier[l]);
+    warp.cta->races().advance(warp.index);
+  });
+}
+
 void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
   auto chunks = issue.copy.dimensions > 0 ? tensor_chunks(warp, lane, issue)
                                           : linear_chunks(warp, lane, issue);
@@ -203,26 +264,39 @@ void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
     start_store(warp, lane, *std::move(chunks));
     return;
   }
-  MBarrier* const barrier = find_mbarrier(warp, issue.barrier[static_cast<std::size_t>(lane)],
-                                          static_cast<std::size_t>(lane));
+  const auto l = static_cast<std::size_t>(lane);
+  BulkLoad load = issue.copy.from_shared ? read_shared_source(warp, lane, *chunks)
+                                         : read_source(warp, lane, *chunks);
+  Cta& cta = *warp.cta;
+  if (issue.targets[l] != 0 && issue.targets[l] != 1U << cta.cluster_rank()) {
+    load_into_cluster(warp, lane, issue, load);
+    return;
+  }
+  MBarrier* const barrier = find_mbarrier(warp, issue.barrier[l], l);
   if (barrier == nullptr) return;
-  start_load(warp, lane, *barrier, *chunks);
+  start_load(warp, cta, *barrier, std::move(load));
   // For the time model, the arrival of a copy's data is recorded as an arrival at the mbarrier.
-  warp.cta->note_sync(warp, mbarrier_key(issue.barrier[static_cast<std::size_t>(lane)]),
-                      static_cast<std::int64_t>(barrier->phase), -1);
+  cta.note_sync(warp, mbarrier_key(issue.barrier[l]), static_cast<std::int64_t>(barrier->phase),
+                -1);
 }
 
 }  // namespace
 
 void exec_bulk_copy(Warp& warp, const Instr& in) {
   const auto& op = in.as<BulkOperands>();
-  const Issue issue = issue_of(warp, op);
+  Issue issue = issue_of(warp, op);
   for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
     const std::uint32_t reg = issue.registers[r];
     const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "give the size or coordinates of a bulk copy");
   }
-  if (issue.copy.is_load && !check_mbarriers(warp, issue.barrier)) return;
+  if (issue.copy.is_load && (issue.copy.is_multicast || warp.cta->cluster() != nullptr))
+    find_targets(warp, issue);
+  if (warp.cta->failed()) return;
+  const bool all_own = std::ranges::all_of(issue.targets, [&](std::uint32_t mask) {
+    return mask == 0 || mask == 1U << warp.cta->cluster_rank();
+  });
+  if (issue.copy.is_load && all_own && !check_mbarriers(warp, issue.barrier)) return;
   for_lanes(warp.exec, [&](int lane) {
     if (!warp.cta->failed()) copy_by_lane(warp, lane, issue);
   });

@@ -7,14 +7,16 @@
 namespace evo::ptx {
 
 /// The operands of cp.async.bulk and cp.async.bulk.tensor. The registers of the operands form a
-/// list in this order: destination, source, mbarrier, size, coordinates. The register of an absent
-/// operand is kNoRegister.
+/// list in this order: destination, source, mbarrier, size, mask of CTAs, coordinates. The register
+/// of an absent operand is kNoRegister.
 struct BulkCopy {
-  enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kCoordinates };
+  enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kMask, kCoordinates };
   Address to;    ///< destination, in shared or global memory
   Address from;  ///< source; with coordinates, the global address is that of a tensor map
   Address barrier;
   bool is_load = false;         ///< into shared memory
+  bool from_shared = false;     ///< from the CTA's own shared memory to the cluster's
+  bool is_multicast = false;    ///< to the CTAs of the cluster that a mask names
   std::uint8_t dimensions = 0;  ///< number of coordinates; 0: no tensor map
 };
 
@@ -25,6 +27,20 @@ struct BulkOperands {
   void each_register(F&& /*visit*/) {}  // a list has its own
 };
 void exec_bulk_copy(Warp& warp, const Instr& in);
+
+/// The operands of st.async. The registers form a list in this order: destination, mbarrier,
+/// elements.
+struct AsyncStoreOperands {
+  RegisterList registers;
+  std::int32_t to_offset = 0;
+  std::int32_t barrier_offset = 0;
+  bool to_is_wide = false;  ///< the register of the address has 64 bits
+  bool barrier_is_wide = false;
+  std::uint8_t bytes = 0;  ///< bytes of one element
+  template <typename F>
+  void each_register(F&& /*visit*/) {}  // a list has its own
+};
+void exec_async_store(Warp& warp, const Instr& in);
 void exec_bulk_commit(Warp& warp, const Instr& in);
 
 /// The operands of cp.async.bulk.wait_group.

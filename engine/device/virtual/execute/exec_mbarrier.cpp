@@ -5,9 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "engine/device/virtual/checks/cluster_races.hpp"
+#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_async.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes instructions on mbarrier objects. The 8 bytes of an mbarrier object in shared memory
@@ -28,16 +31,7 @@ std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Ad
   return address;
 }
 
-void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
-  if (barrier.pending != 0 || barrier.transactions != 0) return;
-  ++barrier.phase;
-  barrier.pending = barrier.count;
-  barrier.completed = barrier.arriving;
-  barrier.arriving = VectorClock{};
-  cta.scheduler().note_progress();
-}
-
-bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane,
+bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count, std::size_t lane,
             std::uint64_t address) {
   Cta& cta = *warp.cta;
   if (count > barrier.pending) {
@@ -47,9 +41,15 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
                  cta.names().thread(warp.index, static_cast<int>(lane)));
     return false;
   }
-  const VectorClock& own = cta.races().clock(warp.index);
-  for (std::size_t i = 0; i < own.size(); ++i)
-    barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
+  if (&owner == &cta) {
+    const VectorClock& own = cta.races().clock(warp.index);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
+  } else {
+    note_published(warp);
+    release_in_cluster(warp, part_of(owner) + address);
+    barrier.is_foreign = true;
+  }
   barrier.pending -= count;
   cta.scheduler().note_progress();
   return true;
@@ -87,27 +87,44 @@ bool check_objects(Warp& warp, const Address& object,
 
 }  // namespace
 
+void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address) {
+  if (barrier.pending != 0 || barrier.transactions != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.count;
+  barrier.completed = barrier.arriving;
+  barrier.arriving = VectorClock{};
+  owner.scheduler().note_progress();
+  if (owner.cluster() == nullptr) return;
+  const ReleaseChain* const chain = owner.cluster()->find_chain(owner, address);
+  if (chain != nullptr) barrier.released = chain->length();
+}
+
 MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane) {
+  return find_mbarrier(warp, *warp.cta, address, lane);
+}
+
+MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address, std::size_t lane) {
   Cta& cta = *warp.cta;
-  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
+  const auto found = owner.mbarriers().find(static_cast<std::uint32_t>(address));
   std::uint64_t stored = 0;
-  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
-  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
+  if (address + 8 <= owner.shared_bytes()) std::memcpy(&stored, owner.shared() + address, 8);
+  if (found == owner.mbarriers().end() || stored != (kPattern | address)) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
-                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
-                 cta.names().thread(warp.index, static_cast<int>(lane)));
+             "no initialised mbarrier at " + cta.names().shared(address) +
+                 (&owner == &cta ? "" : " of rank " + std::to_string(owner.cluster_rank())) + " (" +
+                 (found == owner.mbarriers().end() ? "never initialised" : "overwritten") +
+                 ") in " + cta.names().thread(warp.index, static_cast<int>(lane)));
     return nullptr;
   }
   return &found->second;
 }
 
-bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address) {
-  if (!resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok)
-    return false;
-  LaneAccess access;
-  access.shared = warp.exec;
-  access.address = address;
+bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
+                     bool in_cluster) {
+  LaneAccess access = resolve(warp, in_cluster ? Space::kSharedCluster : Space::kShared, address,
+                              warp.exec, 8, AccessIntent::kReadWrite);
+  if (!access.ok) return false;
+  access.pattern = LanePattern::kScattered;
   note_shared_read(warp, access, 8, AccessKind::kStrong);
   return true;
 }
@@ -161,23 +178,27 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   const auto& op = in.as<MbarrierArriveOperands>();
   const auto address = object_addresses(warp, op.object);
   report_tainted_address(warp, op.object, warp.exec);
-  if (!check_mbarriers(warp, address)) return;
+  if (!check_mbarriers(warp, address, op.in_cluster)) return;
   const auto* operand =
       op.operand == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(op.operand);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
+    if (cta.failed()) return;
+    const bool is_own = address[l] < kClusterPart;
+    Cta& owner = is_own ? cta : *cta.cluster()->owner_at(address[l]);
+    const std::uint64_t offset = offset_in_cta(address[l]);
+    MBarrier* barrier = find_mbarrier(warp, owner, offset, l);
     if (barrier == nullptr) return;
     const std::uint64_t phase = barrier->phase;
     if (op.kind == ArriveOperand::kExpectedBytes) {
       barrier->transactions += operand[l];
-      if (!check_expected(warp, *barrier, l, address[l])) return;
+      if (!check_expected(warp, *barrier, l, offset)) return;
     }
     if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
-    cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
-    if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
+    if (is_own) cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
+    if (op.arrives && !arrive(warp, owner, *barrier, count, l, offset)) return;
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
-    complete_phase_if_done(cta, *barrier);
+    complete_phase_if_done(owner, *barrier, offset);
   });
   cta.races().advance(warp.index);
 }
@@ -201,11 +222,14 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked && !barrier->copies.empty()) {
       land_copies(warp, *barrier, address[l]);
-      complete_phase_if_done(cta, *barrier);
+      complete_phase_if_done(cta, *barrier, address[l]);
     }
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
-    if (barrier != joined) cta.races().join(warp.index, barrier->completed);
+    if (barrier != joined) {
+      cta.races().join(warp.index, barrier->completed);
+      if (barrier->released != 0) acquire_in_cluster(warp, address[l], barrier->released);
+    }
     joined = barrier;
   });
   // While times are predicted, a try_wait that fails is executed again and does not return false,
@@ -220,7 +244,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
       return;
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
-    if (const MBarrier* first = find_mbarrier(warp, address[lane], lane)) {
+    const MBarrier* first = find_mbarrier(warp, address[lane], lane);
+    if (first != nullptr && !first->is_foreign) {
       cta.note_sync(warp, mbarrier_key(address[lane]), -1,
                     static_cast<std::int64_t>(first->phase) - 1);
     }
@@ -247,8 +272,8 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (barrier == nullptr) return;
     cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
     if (op.increments) ++barrier->pending;
-    if (!arrive(warp, *barrier, 1, l, address[l])) return;
-    complete_phase_if_done(cta, *barrier);
+    if (!arrive(warp, cta, *barrier, 1, l, address[l])) return;
+    complete_phase_if_done(cta, *barrier, address[l]);
   });
   cta.races().advance(warp.index);
 }

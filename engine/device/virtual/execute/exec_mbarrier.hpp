@@ -8,15 +8,23 @@
 
 namespace evo::ptx {
 
+class Cta;
 struct MBarrier;
 
 /// Returns the mbarrier object at `address`. If there is no mbarrier object at `address`, reports a
 /// hazard and returns null.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
+/// As above, for an mbarrier in the shared memory of `owner`, a CTA of the cluster.
+[[nodiscard]] MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address,
+                                      std::size_t lane);
+/// Completes the phase of the mbarrier at `address` of `owner` if nothing is lacking.
+void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address);
 /// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
 /// initialisation is ordered before this instruction. If an mbarrier fails a check, reports a
 /// hazard, ends the launch and returns false.
-[[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
+/// `in_cluster`: the mbarriers may be in other CTAs of the cluster.
+[[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
+                                   bool in_cluster = false);
 
 /// The number of the mbarrier at `address` in the barrier events for the time model; smaller
 /// numbers are those of named barriers.
@@ -54,6 +62,7 @@ struct MbarrierArriveOperands {
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
+  bool in_cluster = false;  ///< the mbarrier may be in another CTA of the cluster
   template <typename F>
   void each_register(F&& visit) {
     visit(object.base);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
@@ -99,7 +100,7 @@ void load(Warp& warp, const Instr& in) {
   const LaneAccess access = resolve(warp, op.space, address, warp.exec, total, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten =
-      access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
+      access.in_shared() ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
   if (op.order.read_only) check_read_only_load(warp, access, total);
   if (warp.cta->launch().owners != nullptr) require_still(warp, access);
   const auto* registers = warp.cta->program().registers_of(op.registers);
@@ -153,6 +154,11 @@ void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access
     const std::uint32_t total = static_cast<std::uint32_t>(op.bytes) * op.count;
     if (((access.shared >> lane) & 1U) != 0) {
       warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[l]), taint);
+    } else if (((access.remote >> lane) & 1U) != 0) {
+      warp.cta->cluster()
+          ->owner_at(access.address[l])
+          ->races()
+          .add_taint(static_cast<std::uint32_t>(offset_in_cta(access.address[l])), taint);
     } else if (((access.local >> lane) & 1U) != 0) {
       for (std::uint32_t b = 0; b < total; ++b) {
         if (((taint >> b) & 1U) != 0) access.written[l][b] = 0;
@@ -189,9 +195,9 @@ void store(Warp& warp, const Instr& in) {
     }
   }
   const LaunchContext& launch = warp.cta->launch();
-  if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
+  if (access.in_shared()) note_shared_write(warp, access, total, kind_of(op.order), values);
   WarpScheduler& scheduler = warp.cta->scheduler();
-  if (access.global != 0) scheduler.note_progress();
+  if ((access.global | access.remote) != 0) scheduler.note_progress();
   const bool may_be_signal = access.global != 0 && is_strong(op.order);
   if (may_be_signal && scheduler.stands_aside_after_change()) warp.yield = true;
   WatchedPlaces places(warp, access, total);

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "engine/core/random.hpp"
+#include "engine/device/virtual/execute/cta_team.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 
 namespace evo::ptx {
@@ -63,14 +65,17 @@ std::uint64_t waited(Cta& cta) {
 class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
-    total_ = options.sample.empty() ? launch.grid_ctas() : options.sample.size();
+    team_ = launch.program->cluster_ctas();
+    sample_ = team_ == 1 ? options.sample : clusters_of(options.sample);
+    total_ = sample_.empty() ? launch.grid_ctas() / team_ : sample_.size();
     const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
     launch.global_races.start(launch.grid_ctas(),
                               static_cast<int>((threads + kWarpSize - 1) / kWarpSize),
                               launch.program->global_granule, launch.program->has_changes);
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
-    launch.progress.start(total_, limit_);
+    limit_ = std::max<std::size_t>(limit_ / team_, 1);
+    launch.progress.start(total_ * team_, limit_ * team_);
   }
 
   GridCounts run() {
@@ -101,10 +106,10 @@ class Grid {
   }
 
   void work_unguarded() {
-    std::deque<std::unique_ptr<Cta>> active;
-    std::vector<std::unique_ptr<Cta>> idle;
-    std::size_t served = 0;  // CTAs that ran since the last CTA finished or started
-    bool gives_way = false;  // the last CTA only polled or paused
+    std::deque<std::unique_ptr<CtaTeam>> active;
+    std::vector<std::unique_ptr<CtaTeam>> idle;
+    std::size_t served = 0;  // teams that ran since the last team finished or started
+    bool gives_way = false;  // the last team only polled or paused
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
       if (active.empty() || served >= active.size() || all_must_start || gives_way) {
@@ -112,45 +117,59 @@ class Grid {
         if (active.empty()) break;
         if (served >= active.size()) served = 0;
       }
-      std::unique_ptr<Cta> cta = std::move(active.front());
+      std::unique_ptr<CtaTeam> team = std::move(active.front());
       active.pop_front();
-      const CtaState state = cta->run(options_.together   ? kSliceTogether
-                                      : options_.in_turns ? kSliceInTurns
-                                                          : kSlice);
-      const WarpScheduler& scheduler = cta->scheduler();
-      const bool has_room_aside = scheduler.stands_aside() && active.size() < kMostAside;
+      const CtaState state = team->run(options_.together   ? kSliceTogether
+                                       : options_.in_turns ? kSliceInTurns
+                                                           : kSlice);
+      const bool has_room_aside = team->stands_aside() && active.size() < kMostAside;
       gives_way = !launch_.count_memory && state == CtaState::kRunning &&
-                  (scheduler.only_polls() || has_room_aside);
+                  (team->only_polls() || has_room_aside);
       if (state == CtaState::kRunning) {
-        active.push_back(std::move(cta));
+        active.push_back(std::move(team));
         ++served;
         continue;
       }
-      collect(*cta);
+      for (const auto& cta : team->ctas()) collect(*cta);
       resident_.fetch_sub(1);
-      launch_.progress.note_ended();
-      idle.push_back(std::move(cta));
+      idle.push_back(std::move(team));
       served = 0;
     }
-    for (const auto& cta : active) collect(*cta);
-    for (const auto& cta : idle) collect_counts(*cta);
-    for (const auto& cta : active) collect_counts(*cta);
+    for (const auto& team : active) {
+      for (const auto& cta : team->ctas()) collect(*cta);
+    }
+    for (const auto& team : idle) collect_counts(*team);
+    for (const auto& team : active) collect_counts(*team);
   }
 
-  /// The index of the CTA that starts as number `number`. In samples of a grid and in predictions,
-  /// CTAs start in ascending order.
-  std::uint64_t cta_of(std::uint64_t number) const {
-    if (!options_.sample.empty()) return options_.sample[number];
+  /// The clusters that contain the CTAs of a sample.
+  std::vector<std::uint64_t> clusters_of(const std::vector<std::uint64_t>& ctas) const {
+    const auto& grid = launch_.grid;
+    const auto& size = launch_.program->cluster;
+    std::set<std::uint64_t> clusters;
+    for (const std::uint64_t cta : ctas) {
+      const std::uint64_t x = cta % grid[0] / size[0];
+      const std::uint64_t y = cta / grid[0] % grid[1] / size[1];
+      const std::uint64_t z = cta / grid[0] / grid[1] / size[2];
+      clusters.insert(x + grid[0] / size[0] * (y + grid[1] / size[1] * z));
+    }
+    return {clusters.begin(), clusters.end()};
+  }
+
+  /// The index of the team that starts as number `number`. In samples of a grid and in predictions,
+  /// teams start in ascending order.
+  std::uint64_t team_of(std::uint64_t number) const {
+    if (!sample_.empty()) return sample_[number];
     if (launch_.count_memory || launch_.number == 0) return number;
     return launch_.placement.cta_at(number, total_, std::min<std::uint64_t>(limit_, kWindow));
   }
 
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
-  /// Starts the next CTA and puts it at the front of `active`, the list of running CTAs. Returns
-  /// false if all CTAs have started, or if no more can be resident.
-  bool start_next(std::deque<std::unique_ptr<Cta>>& active,
-                  std::vector<std::unique_ptr<Cta>>& idle) {
+  /// Starts the next team and puts it at the front of `active`, the list of running teams. Returns
+  /// false if all teams have started, or if no more can be resident.
+  bool start_next(std::deque<std::unique_ptr<CtaTeam>>& active,
+                  std::vector<std::unique_ptr<CtaTeam>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {
       resident_.fetch_sub(1);
       return false;
@@ -160,21 +179,16 @@ class Grid {
       resident_.fetch_sub(1);
       return false;
     }
-    launch_.progress.note_started();
-    std::unique_ptr<Cta> cta;
+    for (std::uint32_t cta = 0; cta < team_; ++cta) launch_.progress.note_started();
+    std::unique_ptr<CtaTeam> team;
     if (idle.empty()) {
-      cta = std::make_unique<Cta>(launch_);
+      team = std::make_unique<CtaTeam>(launch_);
     } else {
-      cta = std::move(idle.back());
+      team = std::move(idle.back());
       idle.pop_back();
     }
-    const std::uint64_t linear = cta_of(number);
-    const auto& grid = launch_.grid;
-    cta->start({static_cast<std::uint32_t>(linear % grid[0]),
-                static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
-                static_cast<std::uint32_t>(linear / grid[0] / grid[1])},
-               linear);
-    active.push_front(std::move(cta));
+    team->start(team_of(number));
+    active.push_front(std::move(team));
     return true;
   }
 
@@ -201,9 +215,9 @@ class Grid {
     cta.clear_counts();
   }
 
-  void collect_counts(Cta& cta) {
+  void collect_counts(const CtaTeam& team) {
     const std::lock_guard lock(mutex_);
-    add_counts(cta, counts_);
+    for (const auto& cta : team.ctas()) add_counts(*cta, counts_);
   }
 
   static void add_counts(Cta& cta, CtaCounts& to) {
@@ -219,8 +233,10 @@ class Grid {
 
   LaunchContext& launch_;
   const GridOptions& options_;
-  std::uint64_t total_ = 0;
-  std::size_t limit_ = 1;  ///< limit of running CTAs
+  std::uint32_t team_ = 1;             ///< CTAs of a team
+  std::vector<std::uint64_t> sample_;  ///< indices of the teams to run; empty: all
+  std::uint64_t total_ = 0;            ///< teams
+  std::size_t limit_ = 1;              ///< limit of running teams
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;

@@ -67,6 +67,18 @@ bool WarpScheduler::count(std::uint64_t executed) {
   return !launch_.progress.are_all_stalled();
 }
 
+void WarpScheduler::note_blocked() {
+  if (progressed_) launch_.progress.note_change();
+  const std::uint64_t changes = launch_.progress.changes();
+  if (is_stalled_ && !progressed_ && changes == seen_changes_) return;
+  seen_changes_ = changes;
+  progressed_ = false;
+  stall_ = 0;
+  polls_ = 0;
+  is_stalled_ = true;
+  launch_.progress.note_stalled(changes);
+}
+
 std::uint64_t WarpScheduler::stall_budget() const {
   // CTAs that only poll share one budget, so that many CTAs do not delay the report of a hang.
   constexpr std::uint64_t kLeast = 200'000;

@@ -27,6 +27,8 @@ class WarpScheduler {
   void note_progress() { progressed_ = true; }
   /// Must be called after a read that may poll memory that other warps or CTAs change.
   void note_poll() { ++polls_; }
+  /// Must be called if no warp of the CTA can run until another CTA does something.
+  void note_blocked();
   /// True if the CTA has done nothing but poll for a while, so that other CTAs should run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
   /// Must be called after an operation that may take or release a lock: a strong store to global

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/device/virtual/checks/cluster_races.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/cluster_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
@@ -47,7 +49,7 @@ bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& add
 }
 
 bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
-                    std::uint32_t bytes, AccessIntent intent) {
+                    std::uint32_t bytes, AccessIntent intent, bool in_cluster = false) {
   Cta& cta = *warp.cta;
   const std::uint64_t limit = cta.shared_bytes();
   access.shared = mask;
@@ -56,6 +58,8 @@ bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
     point_lanes(access.address.data(), mask, 0, cta.shared(), access.pointer.data());
     return true;
   }
+  if (in_cluster && cta.cluster() != nullptr && survey.highest < kWindowBytes)
+    return resolve_in_cluster(warp, access, mask, bytes, verb_of(intent));
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
     if (a < kWindowBytes && a + bytes <= limit) return;
@@ -218,7 +222,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
-    good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
+    good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent, true);
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
   if (parameters != 0) good &= resolve_parameters(warp, access, parameters, bytes, intent);
   if (global != 0) good &= resolve_global(warp, access, survey(global), global, bytes, intent);
@@ -286,6 +290,9 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
     case Space::kShared:
       access.ok = resolve_shared(warp, access, survey, mask, bytes, intent);
       break;
+    case Space::kSharedCluster:
+      access.ok = resolve_shared(warp, access, survey, mask, bytes, intent, true);
+      break;
     case Space::kLocal:
       access.ok = resolve_local(warp, access, mask, bytes, intent);
       break;
@@ -305,8 +312,13 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind) {
   if (!warp.cta->launch().check) return 0;
-  const auto result = warp.cta->races().read(
+  auto result = warp.cta->races().read(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind, access.pattern});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, kind, false, nullptr);
+    result.unwritten |= note_remote(warp, access, bytes, kind, false, nullptr);
+  }
   if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
   return result.unwritten;
 }
@@ -316,6 +328,11 @@ void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes
   if (!warp.cta->launch().check) return;
   auto result = warp.cta->races().write(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, kind, true, values);
+    note_remote(warp, access, bytes, kind, true, values);
+  }
   if (result.conflicts.empty()) return;
   const auto granule = static_cast<std::uint32_t>(warp.cta->program().shared_granule);
   std::erase_if(result.conflicts, [&](const Conflict& conflict) {
@@ -331,8 +348,13 @@ void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes
 
 void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (!warp.cta->launch().check) return;
-  const auto result = warp.cta->races().atomic(
+  auto result = warp.cta->races().atomic(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, AccessKind::kAtomic});
+  if (warp.cta->cluster() != nullptr) {
+    drop_ordered(warp, result);
+    check_remote(warp, access, bytes, AccessKind::kAtomic, true, nullptr);
+    note_remote(warp, access, bytes, AccessKind::kAtomic, true, nullptr);
+  }
   if (!result.conflicts.empty()) report_conflicts(warp, result, "atomic");
 }
 
@@ -342,6 +364,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   if (((access.shared >> lane) & 1U) != 0) {
     return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
   }
+  if (((access.remote >> lane) & 1U) != 0) return remote_taint(warp, access.address[l], bytes);
   std::uint32_t mask = 0;
   const std::uint8_t* written = access.marks(l);
   for (std::uint32_t b = 0; written != nullptr && b < bytes; ++b) {
@@ -351,6 +374,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
 }
 
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
+  if (warp.cta->cluster() != nullptr) acquire_in_cluster(warp, address);
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
   VectorClock& observed = warp.cta->observed(warp.index);
@@ -360,6 +384,7 @@ void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
 }
 
 void release_to(Warp& warp, std::uint64_t address, bool immediately) {
+  if (warp.cta->cluster() != nullptr) release_in_cluster(warp, address);
   VectorClock& location = warp.cta->sync_location(address);
   const VectorClock& source =
       immediately ? warp.cta->races().clock(warp.index) : warp.cta->fenced(warp.index);

@@ -17,7 +17,8 @@ enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource
 struct LaneAccess {
   bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
   LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
-  std::uint32_t shared = 0;                       ///< lanes in shared memory
+  std::uint32_t shared = 0;                       ///< lanes in the CTA's own shared memory
+  std::uint32_t remote = 0;  ///< lanes in the shared memory of other CTAs of the cluster
   std::uint32_t global = 0;
   std::uint32_t local = 0;
   /// lanes that access global or local memory and may read uninitialised data
@@ -36,6 +37,8 @@ struct LaneAccess {
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
+  /// True if a lane accesses shared memory.
+  [[nodiscard]] bool in_shared() const { return (shared | remote) != 0; }
   /// The lane of the thread that makes the access of `lane`.
   [[nodiscard]] int thread_of(std::size_t lane) const {
     return issuer < 0 ? static_cast<int>(lane) : issuer;

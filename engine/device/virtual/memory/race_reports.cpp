@@ -12,6 +12,11 @@ bool is_bulk_copy(const Cta& cta, int pc) {
       cta.program().code[static_cast<std::size_t>(pc)].operands);
 }
 
+bool is_async_store(const Cta& cta, int pc) {
+  return std::holds_alternative<AsyncStoreOperands>(
+      cta.program().code[static_cast<std::size_t>(pc)].operands);
+}
+
 bool is_product(const Cta& cta, int pc) {
   return cta.program().info[static_cast<std::size_t>(pc)].opcode == Opcode::kWgmma;
 }
@@ -28,8 +33,11 @@ HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
 
 /// The second half of a report: how the current access relates to the other access.
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
-  if (conflict.other_warp >= kMaxWarps)
-    return " is not ordered after the bulk copy to it (no wait for the phase of its mbarrier)";
+  if (conflict.other_warp >= kMaxWarps) {
+    return std::string(" is not ordered after the ") +
+           (is_async_store(cta, conflict.other_pc) ? "st.async" : "bulk copy") +
+           " to it (no wait for the phase of its mbarrier)";
+  }
   const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
   if (!conflict.other_is_write && is_bulk_copy(cta, conflict.other_pc)) {
     return " is not ordered after the bulk copy of " + other +

@@ -63,8 +63,9 @@ std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid) {
   CtaDraw draw(grid.ctas, grid.seed);
   ExecutedGrid result{.counts = {}, .ctas = grid.ctas};
   GridCounts& counts = result.counts;
+  std::uint64_t drawn = 0;
   for (const std::uint64_t sample : kSamples) {
-    std::uint64_t more = std::min(sample, grid.ctas) - counts.ctas;
+    std::uint64_t more = std::min(sample, grid.ctas) - drawn;
     if (counts.ctas > 0) {
       const std::uint64_t mean = std::max<std::uint64_t>(counts.warp_instructions / counts.ctas, 1);
       const std::uint64_t left =
@@ -72,6 +73,7 @@ std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid) {
       more = std::min(more, left / mean);
     }
     if (more == 0) break;
+    drawn += more;
     auto executed = grid.execute(draw.next(more));
     if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
     counts += std::get<GridCounts>(executed);

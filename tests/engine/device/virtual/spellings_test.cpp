@@ -129,9 +129,7 @@ TEST(ParameterAddresses, BeyondTheParametersAndWritesAreReported) {
 TEST(BulkCopySpellings, AreRefusedByName) {
   for (const std::string spelling :
        {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%r1], [%rd1], 16, [%r2], 3",
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
-        "[%r3]",
+        "[%r1], [%rd1], 16, [%r2]",
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
         "[%rd1, {%r2, %r2, %r2}], [%r3], {%r4}",
         "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd1, {%r1}], "
@@ -159,13 +157,40 @@ cp.async.bulk.wait_group.read 0;)")
             "");
 }
 
+TEST(ClusterAddresses, BelongToSpacesAndRanks) {
+  const Result result = run("", R"(
+.shared .align 4 .b32 word;
+mov.u32 %r1, word;
+cvta.shared.u64 %rd2, 0;
+mapa.u64 %rd3, %rd2, %cluster_ctarank;
+getctarank.u64 %r2, %rd3;
+mapa.shared::cluster.u32 %r3, %r1, 0;
+getctarank.shared::cluster.u32 %r3, %r3;
+isspacep.shared::cluster %p1, %rd3;
+selp.u32 %r4, 1, 0, %p1;
+isspacep.shared %p1, %rd1;
+selp.u32 %r5, 1, 0, %p1;
+isspacep.global %p1, %rd1;
+selp.u32 %r6, 1, 0, %p1;
+st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};
+st.global.v2.u32 [%rd1+16], {%r6, %r6};)");
+  EXPECT_EQ(result.fault, "");
+  EXPECT_EQ(result.out, (std::vector<std::uint32_t>{0, 0, 1, 0, 1, 1, 0, 0}));
+}
+
 TEST(Clusters, OfOneCtaAreNone) {
   const std::string body = "st.global.u32 [%rd1], 7;";
   const Result one = run(".explicitcluster\n.reqnctapercluster 1, 1, 1\n", body);
   EXPECT_EQ(one.fault, "");
   EXPECT_EQ(one.out[0], 7U);
   const Result two = run(".explicitcluster\n.reqnctapercluster 2, 1, 1\n", body);
-  EXPECT_NE(two.fault.find("clusters of more than one CTA"), std::string::npos) << two.fault;
+  EXPECT_NE(two.fault.find("not a multiple of the clusters of 2x1x1"), std::string::npos)
+      << two.fault;
+  for (const std::string directives : {".explicitcluster\n", ".reqnctapercluster 2, 0, 1\n",
+                                       ".reqnctapercluster 1, 1, 1\n.blocksareclusters\n"}) {
+    const Result refused = run(directives, body);
+    EXPECT_TRUE(refused.fault.starts_with("not supported")) << refused.fault;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/device/virtual/checks/cluster_shadow.hpp"
+#include "engine/device/virtual/execute/cta.hpp"
+
+namespace evo::ptx {
+
+/// The size, in the address space .shared::cluster, of the part of a CTA. The part of the CTA with
+/// rank r begins at (r + 1) · kClusterPart; addresses below kClusterPart are those of the thread's
+/// own CTA.
+inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
+
+[[nodiscard]] inline std::uint64_t offset_in_cta(std::uint64_t address) {
+  return address % kClusterPart;
+}
+
+/// The address in .shared::cluster of the first byte of a CTA's shared memory.
+[[nodiscard]] inline std::uint64_t part_of(const Cta& cta) {
+  return (cta.cluster_rank() + 1) * kClusterPart;
+}
+
+/// The CTAs of a cluster, which one host thread runs in turns, and their barrier.
+class Cluster {
+ public:
+  /// `ctas`: by rank; they must outlive the cluster.
+  explicit Cluster(std::span<const std::unique_ptr<Cta>> ctas) : ctas_(ctas) {}
+
+  /// Must be called before the CTAs start.
+  void start();
+  /// Must be called when all threads of a CTA have exited.
+  void end(Cta& cta);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ctas_.size()); }
+  [[nodiscard]] Cta& at(std::uint32_t rank) const { return *ctas_[rank]; }
+  /// The CTA that owns an address from kClusterPart on, which must be valid.
+  [[nodiscard]] Cta* owner_at(std::uint64_t address) const {
+    return ctas_[address / kClusterPart - 1].get();
+  }
+  /// The accesses of other CTAs to the shared memory of a CTA.
+  [[nodiscard]] ClusterShadow& shadow_of(std::uint32_t rank) const {
+    return *members_[rank].shadow;
+  }
+  /// The releases at an address, as `cta` spells it, of the cluster's shared memory; null if there
+  /// are none, or if the address is in other memory.
+  [[nodiscard]] ReleaseChain* find_chain(const Cta& cta, std::uint64_t address) const;
+  /// Also makes the chain if it does not exist.
+  [[nodiscard]] ReleaseChain* make_chain(const Cta& cta, std::uint64_t address);
+  [[nodiscard]] bool has_ended(std::uint32_t rank) const { return members_[rank].has_ended; }
+  /// True if no warp of any CTA can run.
+  [[nodiscard]] bool is_stuck() const;
+  /// True if the warps of all CTAs have only waited for a while.
+  [[nodiscard]] bool only_waits() const;
+  /// True if a thread of the CTA knows that all CTAs have started, because it has waited at the
+  /// barrier of the cluster.
+  [[nodiscard]] bool knows_start(std::uint32_t rank) const { return members_[rank].has_waited; }
+
+  /// Makes `lanes` of a warp arrive at the barrier. Returns false if one of them has arrived before
+  /// and has not waited.
+  [[nodiscard]] bool arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed);
+  /// The lanes that wait for the barrier although they have not arrived.
+  [[nodiscard]] std::uint32_t not_arrived(const Warp& warp, std::uint32_t lanes);
+  /// Returns true if `lanes` of a warp need not wait for the barrier any more.
+  [[nodiscard]] bool wait(Warp& warp, std::uint32_t lanes);
+  /// Must be called after threads have exited: exited threads count as arrived.
+  void release_if_complete();
+  /// How many threads have arrived at the barrier, for reports.
+  [[nodiscard]] std::string describe_arrivals() const;
+
+ private:
+  struct WarpArrival {
+    std::uint32_t arrived = 0;  ///< lanes that arrived in this phase of the barrier
+    std::uint32_t pending = 0;  ///< lanes that arrived and have not waited
+  };
+  struct Member {
+    bool has_ended = false;
+    bool has_waited = false;
+    std::vector<WarpArrival> warps;
+    VectorClock arriving{};
+    VectorClock completed{};
+    std::unique_ptr<ClusterShadow> shadow;
+  };
+  [[nodiscard]] WarpArrival& arrival_of(const Warp& warp);
+
+  std::span<const std::unique_ptr<Cta>> ctas_;
+  std::vector<Member> members_;
+  ReleaseChain* arrivals_ = nullptr;  ///< the releases of all arrivals at the barrier
+  std::uint32_t completed_ = 0;       ///< number of these releases in the completed phases
+  std::unordered_map<std::uint64_t, ReleaseChain*> chains_;  ///< by address
+};
+
+/// The value of a special register that tells a CTA about its cluster.
+[[nodiscard]] std::uint32_t cluster_special(const LaunchContext& launch,
+                                            const std::array<std::uint32_t, 3>& cta,
+                                            Special special);
+
+}  // namespace evo::ptx
