@@ -256,15 +256,17 @@ namespace {
 void take_cluster(const Function& function, Program& program) {
   program.explicit_cluster = function.explicit_cluster;
   if (function.cluster == std::array<std::uint32_t, 3>{}) {
-    if (function.explicit_cluster)
+    if (function.explicit_cluster) {
       throw PtxError("not supported: a cluster size that only the launch gives (.explicitcluster)",
                      function.line);
+    }
     return;
   }
   constexpr std::uint32_t kMost = 1024;  // far above the limit of every GPU
-  if (std::ranges::any_of(function.cluster, [](std::uint32_t n) { return n == 0 || n > kMost; }))
+  if (std::ranges::any_of(function.cluster, [](std::uint32_t n) { return n == 0 || n > kMost; })) {
     throw PtxError("not supported: .reqnctapercluster with a dimension of 0 or above 1024",
                    function.line);
+  }
   program.cluster = function.cluster;
   // A cluster barrier orders the accesses of CTAs.
   if (program.cluster_ctas() > 1) program.has_changes = true;

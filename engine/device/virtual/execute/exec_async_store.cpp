@@ -105,7 +105,7 @@ void exec_async_store(Warp& warp, const Instr& in) {
     for (std::uint32_t e = 0; e + kFirst < op.registers.count; ++e) {
       const std::uint32_t from = registers[e + kFirst];
       const std::byte* reg = warp.reg<const std::byte>(from) + l * op.bytes;
-      std::memcpy(store.values.data() + e * op.bytes, reg, op.bytes);
+      std::memcpy(store.values.data() + std::size_t{e} * op.bytes, reg, op.bytes);
       if (warp.tainted && get_taint(warp, from, op.bytes, static_cast<int>(l)) != 0)
         report_tainted_use(warp, 1U << l, "are stored by st.async");
     }
