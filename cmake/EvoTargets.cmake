@@ -54,16 +54,13 @@ function(evo_tool name)
   evo_unity(${name})
 endfunction()
 
-set(EVO_LONG_TEST 60)  # CTest starts tests with a higher COST first
-
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
-#          [TOGETHER suite …] [ALONE suite …] [LONG])
+#          [TOGETHER suite …] [ALONE suite …])
 # CTest runs each test in its own process. The tests of a suite in TOGETHER share one process,
-# because they share a long preparation. These and the tests with LONG start first, so that no long
-# test runs alone at the end. While a suite in ALONE runs, CTest runs no other test,
+# because they share a long preparation. While a suite in ALONE runs, CTest runs no other test,
 # because the suite depends on how much processor time it gets.
 function(evo_test name)
-  cmake_parse_arguments(ARG "LONG" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   # g++ 12 wrongly reports overlapping copies in std::string's operator+ (GCC bug 105329).
@@ -74,7 +71,7 @@ function(evo_test name)
   set(together "")
   foreach(suite ${ARG_TOGETHER} ${ARG_ALONE})
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
-    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL} COST ${EVO_LONG_TEST})
+    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL})
     string(APPEND together ":${suite}.*")
   endforeach()
   foreach(suite ${ARG_ALONE})
@@ -84,9 +81,5 @@ function(evo_test name)
     string(REGEX REPLACE "^:" "-" together "${together}")
     set(apart TEST_FILTER "${together}")
   endif()
-  set(cost "")
-  if(ARG_LONG)
-    set(cost COST ${EVO_LONG_TEST})
-  endif()
-  gtest_discover_tests(${name} ${apart} PROPERTIES LABELS ${ARG_LABEL} ${cost} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} ${apart} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
 endfunction()

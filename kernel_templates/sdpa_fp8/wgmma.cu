@@ -9,7 +9,7 @@
 //   4. P = 2^(scores - maximum)
 //   5. O += P V                 P from registers; V was unpacked to f16, or transposed, on its way
 //
-// Exponentials are the bottleneck: 16 per clock and SM, so several warpgroups per SM
+// Exponentials by MUFU are the bottleneck: 16 per clock and SM, so several warpgroups per SM
 // alternate, and OVERLAP starts the scores of the next step before the exponentials of this step.
 
 #include "wgmma_config.cuh"

@@ -167,7 +167,7 @@ std::uint32_t note_remote(Warp& warp, const LaneAccess& access, std::uint32_t by
                           AccessKind kind, bool writes, const std::byte* values) {
   std::uint32_t unwritten = 0;
   for_lanes<std::size_t>(access.remote, [&](std::size_t l) {
-    Cta& owner = *warp.cta->cluster()->owner_at(access.address[l]);
+    Cta& owner = owner_at(*warp.cta->cluster(), access.address[l]);
     const RemoteAccess one = access_of(warp, l, access.address[l], kind, writes);
     const std::byte* own_values = values == nullptr ? nullptr : values + l * bytes;
     if (!note_remote_lane(warp, owner, one, bytes, own_values)) unwritten |= 1U << l;
@@ -211,13 +211,13 @@ void check_end(const Cluster& cluster, Cta& cta) {
 }
 
 void acquire_in_cluster(Warp& warp, std::uint64_t address) {
-  const ReleaseChain* const chain = warp.cta->cluster()->find_chain(*warp.cta, address);
+  const ReleaseChain* const chain = warp.cta->cluster()->releases().find(*warp.cta, address);
   if (chain != nullptr) acquire_in_cluster(warp, address, chain->length());
 }
 
 void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length) {
   Cta& cta = *warp.cta;
-  const ReleaseChain* const chain = cta.cluster()->find_chain(cta, address);
+  const ReleaseChain* const chain = cta.cluster()->releases().find(cta, address);
   if (!is_checked(cta) || chain == nullptr) return;
   cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *chain, length);
 }
@@ -226,7 +226,8 @@ void release_in_cluster(Warp& warp, std::uint64_t address) {
   Cta& cta = *warp.cta;
   if (!is_checked(cta)) return;
   const Release* const made = cta.made_history().release(warp.index, cta.races().clock(warp.index));
-  ReleaseChain* const chain = made == nullptr ? nullptr : cta.cluster()->make_chain(cta, address);
+  ReleaseChain* const chain =
+      made == nullptr ? nullptr : cta.cluster()->releases().make(cta, address);
   if (chain != nullptr) chain->append(*made);
 }
 

@@ -19,6 +19,23 @@ void emit_address(DecodeContext& context, Handler fn, const ClusterAddressOperan
   context.writes(op.dst);
 }
 
+/// Decodes the modifiers and the address, operand 1, of an instruction with `operands` operands.
+/// Returns the type of the address.
+Type take_cluster_address(DecodeContext& context, ClusterAddressOperands& op,
+                          std::size_t operands) {
+  const Instruction& in = context.current();
+  Modifiers modifiers(in);
+  op.is_generic = !modifiers.take("shared::cluster");
+  const Type type = modifiers.take_type();
+  modifiers.finish();
+  if (in.operands.size() != operands || (type != Type::kU32 && type != Type::kU64)) {
+    modifiers.unsupported();
+  }
+  op.is_wide = type == Type::kU64;
+  op.address = context.source(in.operands[1], type);
+  return type;
+}
+
 }  // namespace
 
 void decode_cluster_barrier(DecodeContext& context, Modifiers& modifiers) {
@@ -73,33 +90,17 @@ void decode_async_store(DecodeContext& context, Modifiers& modifiers) {
 }
 
 void decode_mapa(DecodeContext& context) {
-  const Instruction& in = context.current();
-  Modifiers modifiers(in);
   ClusterAddressOperands op;
-  op.is_generic = !modifiers.take("shared::cluster");
-  const Type type = modifiers.take_type();
-  modifiers.finish();
-  if (in.operands.size() != 3 || (type != Type::kU32 && type != Type::kU64))
-    modifiers.unsupported();
-  op.is_wide = type == Type::kU64;
-  op.address = context.source(in.operands[1], type);
-  op.rank = context.source(in.operands[2], Type::kU32);
-  op.dst = context.destination(in.operands[0], type);
+  const Type type = take_cluster_address(context, op, 3);
+  op.rank = context.source(context.current().operands[2], Type::kU32);
+  op.dst = context.destination(context.current().operands[0], type);
   emit_address(context, exec_mapa, op, op.is_wide ? 8 : 4);
 }
 
 void decode_getctarank(DecodeContext& context) {
-  const Instruction& in = context.current();
-  Modifiers modifiers(in);
   ClusterAddressOperands op;
-  op.is_generic = !modifiers.take("shared::cluster");
-  const Type type = modifiers.take_type();
-  modifiers.finish();
-  if (in.operands.size() != 2 || (type != Type::kU32 && type != Type::kU64))
-    modifiers.unsupported();
-  op.is_wide = type == Type::kU64;
-  op.address = context.source(in.operands[1], type);
-  op.dst = context.destination(in.operands[0], Type::kU32);
+  take_cluster_address(context, op, 2);
+  op.dst = context.destination(context.current().operands[0], Type::kU32);
   emit_address(context, exec_getctarank, op, 4);
 }
 

@@ -26,7 +26,7 @@ std::uint64_t key_of(const Cta& cta, std::uint64_t address) {
 
 void Cluster::start() {
   members_ = std::vector<Member>(ctas_.size());
-  chains_.clear();
+  releases_.clear();
   arrivals_ = nullptr;
   completed_ = 0;
   for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
@@ -111,12 +111,12 @@ void Cluster::release_if_complete() {
   }
 }
 
-ReleaseChain* Cluster::find_chain(const Cta& cta, std::uint64_t address) const {
+ReleaseChain* SharedReleases::find(const Cta& cta, std::uint64_t address) const {
   const auto found = chains_.find(key_of(cta, address));
   return found == chains_.end() ? nullptr : found->second;
 }
 
-ReleaseChain* Cluster::make_chain(const Cta& cta, std::uint64_t address) {
+ReleaseChain* SharedReleases::make(const Cta& cta, std::uint64_t address) {
   const std::uint64_t key = key_of(cta, address);
   if (key == kNoKey) return nullptr;
   ReleaseChain*& chain = chains_[key];

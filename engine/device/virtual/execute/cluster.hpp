@@ -27,6 +27,19 @@ inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
   return (cta.cluster_rank() + 1) * kClusterPart;
 }
 
+/// The releases at addresses of a cluster's shared memory. An address is given as `cta` spells it.
+class SharedReleases {
+ public:
+  /// Null if there are none, or if the address is in other memory.
+  [[nodiscard]] ReleaseChain* find(const Cta& cta, std::uint64_t address) const;
+  /// Like find(), but makes the chain if it does not exist.
+  [[nodiscard]] ReleaseChain* make(const Cta& cta, std::uint64_t address);
+  void clear() { chains_.clear(); }
+
+ private:
+  std::unordered_map<std::uint64_t, ReleaseChain*> chains_;
+};
+
 /// The CTAs of a cluster, which one host thread runs in turns, and their barrier.
 class Cluster {
  public:
@@ -39,19 +52,11 @@ class Cluster {
   void end(Cta& cta);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ctas_.size()); }
   [[nodiscard]] Cta& at(std::uint32_t rank) const { return *ctas_[rank]; }
-  /// The CTA that owns an address from kClusterPart on, which must be valid.
-  [[nodiscard]] Cta* owner_at(std::uint64_t address) const {
-    return ctas_[address / kClusterPart - 1].get();
-  }
   /// The accesses of other CTAs to the shared memory of a CTA.
   [[nodiscard]] ClusterShadow& shadow_of(std::uint32_t rank) const {
     return *members_[rank].shadow;
   }
-  /// The releases at an address, as `cta` spells it, of the cluster's shared memory; null if there
-  /// are none, or if the address is in other memory.
-  [[nodiscard]] ReleaseChain* find_chain(const Cta& cta, std::uint64_t address) const;
-  /// Also makes the chain if it does not exist.
-  [[nodiscard]] ReleaseChain* make_chain(const Cta& cta, std::uint64_t address);
+  [[nodiscard]] SharedReleases& releases() { return releases_; }
   [[nodiscard]] bool has_ended(std::uint32_t rank) const { return members_[rank].has_ended; }
   /// True if no warp of any CTA can run.
   [[nodiscard]] bool is_stuck() const;
@@ -92,8 +97,13 @@ class Cluster {
   std::vector<Member> members_;
   ReleaseChain* arrivals_ = nullptr;  ///< the releases of all arrivals at the barrier
   std::uint32_t completed_ = 0;       ///< number of these releases in the completed phases
-  std::unordered_map<std::uint64_t, ReleaseChain*> chains_;  ///< by address
+  SharedReleases releases_;
 };
+
+/// The CTA that owns an address of .shared::cluster from kClusterPart on, which must be valid.
+[[nodiscard]] inline Cta& owner_at(const Cluster& cluster, std::uint64_t address) {
+  return cluster.at(static_cast<std::uint32_t>(address / kClusterPart - 1));
+}
 
 /// The value of a special register that tells a CTA about its cluster.
 [[nodiscard]] std::uint32_t cluster_special(const LaunchContext& launch,

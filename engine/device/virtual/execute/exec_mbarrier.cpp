@@ -95,7 +95,7 @@ void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address
   barrier.arriving = VectorClock{};
   owner.scheduler().note_progress();
   if (owner.cluster() == nullptr) return;
-  const ReleaseChain* const chain = owner.cluster()->find_chain(owner, address);
+  const ReleaseChain* const chain = owner.cluster()->releases().find(owner, address);
   if (chain != nullptr) barrier.released = chain->length();
 }
 
@@ -184,7 +184,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (cta.failed()) return;
     const bool is_own = address[l] < kClusterPart;
-    Cta& owner = is_own ? cta : *cta.cluster()->owner_at(address[l]);
+    Cta& owner = is_own ? cta : owner_at(*cta.cluster(), address[l]);
     const std::uint64_t offset = offset_in_cta(address[l]);
     MBarrier* barrier = find_mbarrier(warp, owner, offset, l);
     if (barrier == nullptr) return;

@@ -155,9 +155,8 @@ void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access
     if (((access.shared >> lane) & 1U) != 0) {
       warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[l]), taint);
     } else if (((access.remote >> lane) & 1U) != 0) {
-      warp.cta->cluster()
-          ->owner_at(access.address[l])
-          ->races()
+      owner_at(*warp.cta->cluster(), access.address[l])
+          .races()
           .add_taint(static_cast<std::uint32_t>(offset_in_cta(access.address[l])), taint);
     } else if (((access.local >> lane) & 1U) != 0) {
       for (std::uint32_t b = 0; b < total; ++b) {

@@ -50,7 +50,7 @@ bool resolve_in_cluster(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
 }
 
 std::uint32_t remote_taint(const Warp& warp, std::uint64_t address, std::uint32_t bytes) {
-  RaceChecker& races = warp.cta->cluster()->owner_at(address)->races();
+  RaceChecker& races = owner_at(*warp.cta->cluster(), address).races();
   return races.taint_mask(static_cast<std::uint32_t>(offset_in_cta(address)), bytes);
 }
 
