@@ -5,31 +5,44 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "engine/predict/operation.hpp"
 
 namespace evo {
 namespace {
 
-/// For each block, how often the compiler repeated its PTX lines by unrolling a loop: the lower
-/// quartile of the numbers of repetitions of these lines. Conversions and matrix products are
-/// ignored, because one PTX instruction of these kinds may become several machine instructions.
+/// How often the compiler repeated the PTX lines of instructions `first` to `last` by unrolling a
+/// loop: the lower quartile of the numbers of repetitions of these lines. Conversions and matrix
+/// products are ignored, because one PTX instruction of these kinds may become several machine
+/// instructions.
+double repetitions(const std::vector<MachineInstruction>& code, std::size_t first,
+                   std::size_t last) {
+  std::map<std::pair<std::uint32_t, unsigned>, std::size_t> counts;
+  for (std::size_t i = first; i <= last; ++i) {
+    const Unit unit = unit_of(code[i]);
+    if (code[i].ptx_line == 0 || unit == Unit::kNone || unit == Unit::kPack ||
+        unit == Unit::kTensor)
+      continue;
+    ++counts[{code[i].ptx_line, code[i].operation()}];
+  }
+  std::vector<std::size_t> repeats;  // for each instruction: repetitions of its line
+  for (const auto& [key, count] : counts) repeats.insert(repeats.end(), count, count);
+  std::sort(repeats.begin(), repeats.end());
+  return repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]);
+}
+
+/// For each block, how often the compiler repeated it by unrolling a loop. In a block that closes a
+/// loop of several blocks, the others must be repeated, too.
 std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                     const CodeGraph& graph) {
   std::vector<double> unrolled;
   for (const CodeBlock& block : graph.blocks()) {
-    std::map<std::pair<std::uint32_t, unsigned>, std::size_t> counts;
-    for (std::size_t i = block.first; i <= block.last; ++i) {
-      const Unit unit = unit_of(code[i]);
-      if (code[i].ptx_line == 0 || unit == Unit::kNone || unit == Unit::kPack ||
-          unit == Unit::kTensor)
-        continue;
-      ++counts[{code[i].ptx_line, code[i].operation()}];
-    }
-    std::vector<std::size_t> repeats;  // for each instruction: repetitions of its line
-    for (const auto& [key, count] : counts) repeats.insert(repeats.end(), count, count);
-    std::sort(repeats.begin(), repeats.end());
-    unrolled.push_back(repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]));
+    unrolled.push_back(repetitions(code, block.first, block.last));
+    if (unrolled.back() == 1 || block.target < 0 || block.next < 0) continue;
+    const std::size_t head = graph.blocks()[static_cast<std::size_t>(block.target)].first;
+    if (head < block.first)
+      unrolled.back() = std::min(unrolled.back(), repetitions(code, head, block.last));
   }
   return unrolled;
 }
@@ -57,8 +70,10 @@ class BranchShares {
       : code_(code), graph_(graph), lines_(lines), unrolled_(unrolled_blocks(code, graph)) {
     for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
       const CodeBlock& block = graph.blocks()[b];
-      if (block.target >= 0 && block.next >= 0)
-        copies_[code[block.last].ptx_line].push_back(std::max(region(b), 1.0));
+      if (block.target < 0 || block.next < 0 || graph.goes_to_poll(block)) continue;
+      copies_[code[block.last].ptx_line].push_back(std::max(region(b), 1.0));
+      if (block.target <= static_cast<int>(b) && unrolled_[b] > 1)
+        unrolled_loops_.insert(code[block.last].ptx_line);
     }
     for (auto& [line, unrolls] : copies_) std::sort(unrolls.rbegin(), unrolls.rend());
   }
@@ -74,6 +89,7 @@ class BranchShares {
     const double executions = of_warp(branch.executions, warp);
     if (branch.target == 0 || executions <= 0) return by_counts(block, warp);
     const double taken = of_warp(branch.taken, warp) / executions;
+    if (graph_.goes_to_poll(block)) return taken;
     if (branch.target <= line && copies_.at(line).size() > 1)
       return of_unrolled(b, copies_.at(line), 1 / std::max(1 - taken, kLeastShare));
     const bool is_back = block.target <= static_cast<int>(b);
@@ -85,8 +101,36 @@ class BranchShares {
     return std::max(1 - (1 - share) * unrolled_[b], 0.0);
   }
 
+  /// The history that the branch at the end of block `b` replays, if each execution of the branch
+  /// is one execution of a PTX branch.
+  [[nodiscard]] ReplayedBranch replay(std::size_t b, std::size_t warp) const {
+    const CodeBlock& block = graph_.blocks()[b];
+    const bool may_end = unit_of(code_[block.last]) == Unit::kExit;
+    if ((block.target < 0 && !may_end) || block.next < 0 || graph_.goes_to_poll(block)) return {};
+    const std::uint32_t line = code_[block.last].ptx_line;
+    const auto found = lines_.find(line);
+    if (found == lines_.end() || warp >= found->second.histories.size()) return {};
+    const LineActivity& branch = found->second;
+    const BranchHistory& history = branch.histories[warp];
+    if (history.executions == 0) return {};
+    const bool is_back = block.target >= 0 && block.target <= static_cast<int>(b);
+    const bool closes_loop = branch.target <= line;
+    if (unrolled_loops_.contains(line) || (closes_loop && copies_.at(line).size() > 1)) return {};
+    if (!may_end && !is_back && is_added(b, line, branch) && skips_loop(b, warp)) return {};
+    return {&history, is_usual(branch, history, warp), !is_same_way(block, line, branch, is_back),
+            b};
+  }
+
  private:
   static constexpr double kLeastShare = 1e-7;
+
+  /// Whether the CTA of the history takes the branch as often as the others do.
+  static bool is_usual(const LineActivity& branch, const BranchHistory& history, std::size_t warp) {
+    constexpr double kAlike = 0.01;
+    const double executions = of_warp(branch.executions, warp);
+    return executions > 0 &&
+           std::abs(of_warp(branch.taken, warp) / executions - history.share()) < kAlike;
+  }
 
   /// How often the compiler repeated the body of the loop that the branch closes, or of the loop
   /// that the branch skips, by unrolling.
@@ -143,7 +187,7 @@ class BranchShares {
       if (blocks[i].target < 0 || blocks[i].next < 0 || blocks[i].target > static_cast<int>(i))
         continue;
       const auto found = lines_.find(code_[blocks[i].last].ptx_line);
-      if (found == lines_.end()) continue;
+      if (found == lines_.end() || !unrolled_loops_.contains(found->first)) continue;
       const double executions = of_warp(found->second.executions, warp);
       if (executions <= 0) return 1;
       const double left = 1 - of_warp(found->second.taken, warp) / executions;
@@ -165,11 +209,14 @@ class BranchShares {
 
   [[nodiscard]] bool is_same_way(const CodeBlock& block, std::uint32_t line,
                                  const LineActivity& branch, bool is_back) const {
-    if (is_back || branch.target <= line) return is_back == (branch.target <= line);
-    const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(block.target)];
-    const CodeBlock& next = graph_.blocks()[static_cast<std::size_t>(block.next)];
-    return distance(code_, to, branch.target) + distance(code_, next, branch.next) <=
-           distance(code_, to, branch.next) + distance(code_, next, branch.target);
+    if (branch.target <= line) return is_back;
+    const auto apart = [&](int way, std::uint32_t from) {
+      if (way < 0) return 0.0;
+      const double lines = distance(code_, graph_.blocks()[static_cast<std::size_t>(way)], from);
+      return std::isinf(lines) ? 0 : lines;
+    };
+    return apart(block.target, branch.target) + apart(block.next, branch.next) <=
+           apart(block.target, branch.next) + apart(block.next, branch.target);
   }
 
   /// For a machine branch without a PTX branch: the fraction of executions that take the branch,
@@ -200,13 +247,24 @@ class BranchShares {
   /// For each PTX line: for each machine branch that was made from the line, how often the compiler
   /// repeated the loop's body by unrolling.
   std::map<std::uint32_t, std::vector<double>> copies_;
+  std::set<std::uint32_t> unrolled_loops_;  ///< PTX lines of branches that close an unrolled loop
 };
 
-/// Number of instructions that a warp executes in the slowest CTA.
-double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
-  double length = 0;
-  for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
-  return length;
+/// Numbers that are equal for two plans if warps with these plans take the same path. Also gives
+/// the blocks that replay the same history a common place.
+std::vector<double> ways_of(WarpPlan& plan) {
+  std::vector<double> ways = plan.branches;
+  std::map<const BranchHistory*, std::size_t> places;
+  for (ReplayedBranch& replay : plan.replays) {
+    if (replay.history == nullptr) continue;
+    replay.place = places.emplace(replay.history, replay.place).first->second;
+    ways.push_back(static_cast<double>(replay.place));
+    for (const BranchHistory::Run& run : replay.history->taken) {
+      ways.push_back(static_cast<double>(run.first));
+      ways.push_back(static_cast<double>(run.count));
+    }
+  }
+  return ways;
 }
 
 }  // namespace
@@ -217,21 +275,19 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
   constexpr int kPhases = 4;
   const BranchShares shares(code, graph, lines);
   std::vector<WarpPlan> plans;
-  std::map<std::vector<double>, std::size_t> known;  // index of a warp for each distinct list of
-                                                     // operations
+  std::map<std::vector<double>, std::size_t> known;  // index of a warp for each distinct path
   for (int w = 0; w < warps_per_cta; ++w) {
     const auto warp = static_cast<std::size_t>(w);
     WarpPlan plan;
-    for (std::size_t b = 0; b < graph.blocks().size(); ++b)
+    for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
       plan.branches.push_back(shares.share(b, warp));
-    const auto [same, is_new] = known.emplace(plan.branches, warp);
+      plan.replays.push_back(shares.replay(b, warp));
+    }
+    const auto [same, is_new] = known.emplace(ways_of(plan), warp);
     if (!is_new) {
       plans.push_back(plans[same->second]);
       continue;
     }
-    const double shorter = length_of_slowest(graph, plan);
-    plan.rarer_is_slower = true;
-    plan.rarer_is_slower = length_of_slowest(graph, plan) > shorter;
     plan.executions.resize(graph.blocks().size());
     for (int phase = 0; phase < kPhases; ++phase) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / kPhases);
@@ -240,7 +296,7 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
         if (cursor.instruction() == graph.blocks()[block].first)
           plan.executions[block] += 1.0 / kPhases;
         plan.instructions += 1.0 / kPhases;
-        plan.flops += tensor_flops(code[cursor.instruction()]) / kPhases;
+        plan.flops += matrix_flops(code[cursor.instruction()]) / kPhases;
       }
     }
     plans.push_back(std::move(plan));
@@ -264,7 +320,7 @@ std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const Code
 bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines) {
   constexpr double kLonger = 8;
   constexpr double kShort = 1000;
-  constexpr double kFewer = 0.4;  // small, because bytes count half
+  constexpr double kFewer = 0.8;
   constexpr double kMore = 1.2;
   double executed = 0;
   double flops = 0;
@@ -286,11 +342,17 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
     : graph_(&graph),
       plan_(&plan),
       phase_(static_cast<float>(phase)),
-      owed_(graph.blocks().size(), -1) {
+      owed_(graph.blocks().size(), -1),
+      replays_(graph.blocks().size()) {
   if (graph.blocks().empty()) block_ = -1;
 }
 
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
+  const ReplayedBranch& replay = plan_->replays[static_cast<std::size_t>(block_)];
+  if (replay.history != nullptr && (replay.is_usual || phase_ == 0)) {
+    const bool is_taken = replays_[replay.place].next(*replay.history);
+    return is_taken != replay.is_against ? block.target : block.next;
+  }
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
   // `owed` counts the direction that leaves a loop or, if neither does, the rarer direction.
@@ -300,10 +362,7 @@ int WarpCursor::way_on(const CodeBlock& block, float branches) {
   // A warp leaves a loop of n passes after the n-th pass, for every `phase_`. At a branch that does
   // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
   // GPU counted.
-  if (owed < 0) {
-    const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
-    owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
-  }
+  if (owed < 0) owed = is_exit ? phase_ * share : phase_;
   owed += share;
   const bool is_whole = owed >= kWhole;
   if (is_whole) owed = std::max(owed - 1, 0.0F);
@@ -319,7 +378,8 @@ void WarpCursor::advance() {
   int to = block.next;
   if (block.target >= 0 && block.next < 0) {
     to = block.target;
-  } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
+  } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0 ||
+             plan_->replays[static_cast<std::size_t>(block_)].history != nullptr) {
     to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
   // After the last instruction, the code has padding that is an endless loop, at which a path ends.

@@ -36,14 +36,12 @@ void add(const std::vector<T>& from, std::vector<T>& to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
 }
 
-void keep_longest(const std::vector<std::vector<SyncEvent>>& syncs,
-                  std::vector<std::vector<SyncEvent>>& longest) {
-  const auto events = [](const std::vector<std::vector<SyncEvent>>& of_warps) {
-    std::size_t sum = 0;
-    for (const auto& warp : of_warps) sum += warp.size();
-    return sum;
+void keep_longest(const CtaRecord& record, CtaRecord& longest) {
+  const auto is_longer = [](const CtaRecord& a, const CtaRecord& b) {
+    return a.work > b.work || (a.work == b.work && a.cta < b.cta);
   };
-  if (events(syncs) > events(longest)) longest = syncs;
+  if (longest.warps.empty() || (!record.warps.empty() && is_longer(record, longest)))
+    longest = record;
 }
 
 std::uint64_t signature_of(Cta& cta) {
@@ -197,7 +195,8 @@ class Grid {
     const std::uint64_t executed = cta.scheduler().executed();
     ++counts_.ctas;
     counts_.warp_instructions += executed;
-    keep_longest(cta.syncs(), counts_.syncs);
+    const CtaRecord record{cta.number(), executed, cta.records()};
+    keep_longest(record, counts_.longest);
     if (options_.note_ways) {
       counts_.ways.push_back({cta.number(), signature_of(cta), executed});
       cta.clear_counts();
@@ -209,7 +208,7 @@ class Grid {
     level.all_work += work;
     ++level.ctas;
     level.warp_instructions += executed;
-    keep_longest(cta.syncs(), level.syncs);
+    keep_longest(record, level.longest);
     add_counts(cta, level);
     add_counts(cta, counts_);
     cta.clear_counts();
@@ -250,7 +249,7 @@ CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
   add(other.executions, executions);
   add(other.taken, taken);
   add(other.memory, memory);
-  keep_longest(other.syncs, syncs);
+  keep_longest(other.longest, longest);
   for (const auto& [address, count] : other.atomics) {
     atomics[address].operations += count.operations;
     atomics[address].ctas += count.ctas;
