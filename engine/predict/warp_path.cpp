@@ -212,8 +212,11 @@ class BranchShares {
     if (branch.target <= line) return is_back;
     const auto apart = [&](int way, std::uint32_t from) {
       if (way < 0) return 0.0;
-      const double lines = distance(code_, graph_.blocks()[static_cast<std::size_t>(way)], from);
-      return std::isinf(lines) ? 0 : lines;
+      const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(way)];
+      // An EXIT after a branch has the line of the branch, wherever it was in the PTX.
+      const bool is_exit = to.first == to.last && unit_of(code_[to.first]) == Unit::kExit;
+      const double lines = distance(code_, to, from);
+      return is_exit || std::isinf(lines) ? 0 : lines;
     };
     return apart(block.target, branch.target) + apart(block.next, branch.next) <=
            apart(block.target, branch.next) + apart(block.next, branch.target);

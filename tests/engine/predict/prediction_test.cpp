@@ -97,11 +97,12 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
 
 /// The number of matrix operations on the simulated paths of a CTA's warps: the mean over `phases`
 /// values of WarpCursor's parameter `phase`, on which the paths through loops and branches depend.
-double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
+double walked_flops(const LaunchProfile& profile, const LineActivities& lines, bool is_sm90,
+                    int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
   double flops = 0;
-  const auto plans = plans_of_warps(code, graph, profile.lines, profile.warps_per_cta);
+  const auto plans = plans_of_warps(code, graph, lines, profile.warps_per_cta);
   for (int phase = 0; phase < phases; ++phase) {
     for (const WarpPlan& plan : plans) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / phases);
@@ -109,6 +110,14 @@ double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32)
     }
   }
   return flops / phases;
+}
+
+/// The mean over all CTAs of the grid, of which each takes the paths of its kind.
+double walked_flops(const LaunchProfile& profile, bool is_sm90) {
+  double flops = 0;
+  for (const CtaKind& kind : profile.kinds)
+    flops += kind.share * walked_flops(profile, kind.lines, is_sm90);
+  return flops;
 }
 
 double executed_flops(const LaunchProfile& profile) {
@@ -263,7 +272,8 @@ TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
                                             {"Q_IN_REGS", "bytes"},
                                             {"SPLIT_KV", "1"}});
   ASSERT_EQ(profile.ctas, 132U);
-  EXPECT_NEAR(walked_flops(profile, true, 1) / executed_flops(profile), 4 / (512.0 / 132), 0.01);
+  EXPECT_NEAR(walked_flops(profile, profile.lines, true, 1) / executed_flops(profile),
+              4 / (512.0 / 132), 0.01);
 }
 
 /// ptxas tests the condition of the loop over a CTA's tiles before the loop and at its end, and
