@@ -36,12 +36,10 @@ void add(const std::vector<T>& from, std::vector<T>& to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
 }
 
-void keep_longest(const CtaRecord& record, CtaRecord& longest) {
-  const auto is_longer = [](const CtaRecord& a, const CtaRecord& b) {
-    return a.work > b.work || (a.work == b.work && a.cta < b.cta);
-  };
-  if (longest.warps.empty() || (!record.warps.empty() && is_longer(record, longest)))
-    longest = record;
+/// Whether a CTA with `work` warp instructions is longer than `other`, or as long and earlier in
+/// the grid.
+bool is_longer(std::uint64_t work, std::uint64_t cta, const CtaRecord& other) {
+  return other.warps.empty() || work > other.work || (work == other.work && cta < other.cta);
 }
 
 std::uint64_t signature_of(Cta& cta) {
@@ -195,8 +193,6 @@ class Grid {
     const std::uint64_t executed = cta.scheduler().executed();
     ++counts_.ctas;
     counts_.warp_instructions += executed;
-    const CtaRecord record{cta.number(), executed, cta.records()};
-    keep_longest(record, counts_.longest);
     if (options_.note_ways) {
       counts_.ways.push_back({cta.number(), signature_of(cta), executed});
       cta.clear_counts();
@@ -208,7 +204,10 @@ class Grid {
     level.all_work += work;
     ++level.ctas;
     level.warp_instructions += executed;
-    keep_longest(record, level.longest);
+    for (CtaRecord* longest : {&level.longest, &counts_.longest}) {
+      if (is_longer(executed, cta.number(), *longest))
+        *longest = {cta.number(), executed, cta.records()};
+    }
     add_counts(cta, level);
     add_counts(cta, counts_);
     cta.clear_counts();
@@ -249,7 +248,8 @@ CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
   add(other.executions, executions);
   add(other.taken, taken);
   add(other.memory, memory);
-  keep_longest(other.longest, longest);
+  if (!other.longest.warps.empty() && is_longer(other.longest.work, other.longest.cta, longest))
+    longest = other.longest;
   for (const auto& [address, count] : other.atomics) {
     atomics[address].operations += count.operations;
     atomics[address].ctas += count.ctas;
