@@ -28,7 +28,7 @@ import evo_tune
 
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
-SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores, and their keys
+SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores; number of keys
 # Sizes that may differ from those on which a kernel was checked; the templates work for any sizes.
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
@@ -44,7 +44,7 @@ def contenders_of(torch, bundles, libraries, sets):
         contender = compare_pytorch.kernel_contender(bundle, sets)
         contender.name = P_TYPES[kernel["config"]["PV_MODE"]]
         right, *_ = compare_pytorch.Tuned(bundle, "", kernel, sizes).check(torch, sets)
-        contender.why_not = "" if right else "a kernel exceeds its tolerance"
+        contender.why_not = "" if right else "the error of a kernel exceeds its tolerance"
         contenders.append(contender)
     return contenders + [compare_pytorch.fp8_contender(library, sets) for library in libraries]
 

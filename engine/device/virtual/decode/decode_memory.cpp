@@ -40,7 +40,7 @@ Space take_space(const Program& program, Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-/// Consumes the scope modifier; true if the scope is the CTA, or a cluster of one CTA.
+/// Consumes the scope modifier. Returns true if the scope is the CTA, or a cluster of one CTA.
 bool take_scope(const Program& program, Modifiers& modifiers) {
   if (modifiers.take("cluster")) return program.cluster_ctas() == 1;
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;

@@ -142,7 +142,7 @@ class Grid {
     for (const auto& team : active) collect_counts(*team);
   }
 
-  /// The clusters that contain the CTAs of a sample.
+  /// The indices of the clusters that contain `ctas`.
   std::vector<std::uint64_t> clusters_of(const std::vector<std::uint64_t>& ctas) const {
     const auto& grid = launch_.grid;
     const auto& size = launch_.program->cluster;
@@ -233,9 +233,9 @@ class Grid {
 
   LaunchContext& launch_;
   const GridOptions& options_;
-  std::uint32_t team_ = 1;             ///< CTAs of a team
+  std::uint32_t team_ = 1;             ///< number of CTAs of a team (see CtaTeam)
   std::vector<std::uint64_t> sample_;  ///< indices of the teams to run; empty: all
-  std::uint64_t total_ = 0;            ///< teams
+  std::uint64_t total_ = 0;            ///< number of teams to run
   std::size_t limit_ = 1;              ///< limit of running teams
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};
