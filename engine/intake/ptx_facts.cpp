@@ -76,7 +76,8 @@ class Reader {
       facts_.parameters.push_back(
           {entry_->variables.at(static_cast<std::size_t>(parameter)).bytes});
     }
-    if (facts_.parameters.size() > kMostParameters) throw InputError("more than 1024 parameters");
+    if (facts_.parameters.size() > kMostParameters)
+      throw InputError("the kernel has more than 1024 parameters");
     for (has_changed_ = true; has_changed_;) {
       has_changed_ = false;
       for (const Function* function : reached_) follow(*function);

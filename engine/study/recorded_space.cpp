@@ -37,7 +37,8 @@ RecordedSpace::RecordedSpace(Recording recording) : recording_(std::move(recordi
   for (std::size_t i = 0; i < recording_.entries.size(); ++i) {
     const RecordedEntry& entry = recording_.entries[i];
     if (find(entry.candidate)) {
-      throw SpaceError(recording_.name + ": recorded twice: " + shown(recording_, entry.candidate));
+      throw SpaceError(recording_.name + ": a configuration is recorded twice: " +
+                       shown(recording_, entry.candidate));
     }
     std::uint64_t key = 0;
     for (std::size_t p = 0; p < strides_.size(); ++p)

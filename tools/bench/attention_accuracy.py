@@ -78,7 +78,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bundles", nargs="+", help="folders that evo-export --bundle wrote")
     parser.add_argument("--lengths", default="512,1024,2048,4096,8192,16384",
-                        help="numbers of keys, with commas")
+                        help="numbers of keys, with commas between them")
     parser.add_argument("--max-seconds", type=float, default=float("inf"),
                         help="start no further row after this time")
     options = parser.parse_args()

@@ -77,7 +77,7 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
       ->capture_default_str()
       ->transform(whole_number(0, 100000));
-  app.add_option("--candidates", arguments.candidates, "how many")
+  app.add_option("--candidates", arguments.candidates, "number of candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   if (const auto done = parse_command_line(app, argc, argv, {})) return *done;

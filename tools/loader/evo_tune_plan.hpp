@@ -250,7 +250,7 @@ inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& val
   constexpr double kMost = 0x1p31 - 1;
   std::array<unsigned, 7> sizes{};
   const std::vector<Json>& list = step.list("sizes");
-  if (list.size() != sizes.size()) throw Error("'sizes' are not 7");
+  if (list.size() != sizes.size()) throw Error("'sizes' must be 7 expressions");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::string& text = list[i].text("expression");
     sizes[i] = static_cast<unsigned>(whole(value_of(list[i], values), kMost, text));
@@ -301,7 +301,7 @@ inline Plan planned(const Json& json, Values values, const Device& device,
     for (const std::string& name : its.names("attributes"))
       step.attributes.push_back(launch_attribute(name));
   }
-  return !plan.steps.empty() ? plan : throw Error("no step runs");
+  return !plan.steps.empty() ? plan : throw Error("'when' of every step is 0");
 }
 
 [[noreturn]] inline void fail_apart(const std::string& name, const std::string& problem) {

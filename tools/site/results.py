@@ -93,7 +93,7 @@ def comparisons(run):
     rows_of = {}
     for result in json.loads(run.output)["results"]:
         if not result["right"]:
-            raise ValueError(f"{run.command}: {result['manifest']} is wrong")
+            raise ValueError(f"{run.command}: {result['manifest']} gives wrong results")
         variables = result["shape"]["variables"]
         sizes = tuple(int(variables[name]) for name in ("B", "H", "LQ", "D", "CAUSAL"))
         rows_of.setdefault(sizes, []).extend(

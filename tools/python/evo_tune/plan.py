@@ -278,5 +278,5 @@ def planned(plan, shape, device, buffers, allowed):
                       _attributes(step))
                  for step in plan["steps"] if value_of(step["when"], values) != 0]
     if not steps:
-        raise Error("no step runs")
+        raise Error("'when' of every step is 0")
     return arguments, steps
