@@ -174,7 +174,8 @@ inline TensorMap planned_map(const Json& its, const Values& values) {
   };
   const auto fill = [&](const char* key, auto& numbers, std::size_t count) {
     const std::vector<Json>& list = its.list(key);
-    if (list.size() != count) throw Error(std::string(key) + " of " + name + ": a wrong number");
+    if (list.size() != count)
+      throw Error(std::string(key) + " of " + name + ": the list has the wrong number of entries");
     for (std::size_t i = 0; i < count; ++i)
       numbers[i] = static_cast<std::decay_t<decltype(numbers[0])>>(value(list[i]));
   };

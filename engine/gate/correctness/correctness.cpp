@@ -277,7 +277,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   }
   // 3. If the kernel keeps state between launches, launch many times.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
-    job.progress("launching " + name + " often");
+    job.progress("launching the kernel many times on " + name);
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
   }
   // 4. Launch on the inputs of the other seeds.
