@@ -43,7 +43,8 @@ void Connection::prepare(Mode mode) {
   }();
   if (!header.is_fresh()) require_our_version(header);
   const std::string damage = structural_damage(database_);
-  if (!damage.empty()) fail("is damaged: {}", damage);
+  if (!damage.empty())
+    fail("is damaged: {}; restore a backup, or name another file by --db", damage);
   const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
   if (!changed.empty())
     fail("is damaged: its schema lacks '{}' or defines it differently", changed);

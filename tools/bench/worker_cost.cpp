@@ -93,7 +93,7 @@ ExitCode run(int argc, char** argv) {
     notice = gate.take();
   }
   const auto* joined = std::get_if<WorkerGate::Joined>(&*notice);
-  if (joined == nullptr) throw MissingError("no worker comes in");
+  if (joined == nullptr) throw MissingError("no worker connects");
   const double remote_ms = report("loopback, TCP and TLS", candidate_ms(*joined->host, arguments));
   std::printf("%-24s %8.3f ms per candidate\n", "difference", remote_ms - local_ms);
   kill(agent, SIGTERM);

@@ -54,7 +54,7 @@ inline void store(std::vector<unsigned char>& bytes, const Json& field, double v
   const std::size_t size = whole(field.number("bytes"), sizeof value, "'bytes'");
   const auto put = [&](const auto& number) {  // the low bytes of an integer
     if (size > std::min(sizeof number, bytes.size()) || offset > bytes.size() - size) {
-      throw Error("a bad offset");
+      throw Error("'offset' and 'bytes' reach beyond the argument");
     }
     std::memcpy(bytes.data() + offset, &number, size);
   };

@@ -78,7 +78,7 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
   }
   for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, kind);
   trials.settle();
-  trials.say_more(" (after launching it often)");
+  trials.say_more(" (after many launches)");
 }
 
 /// A hash of the state that the kernel keeps between launches; nullopt if the device cannot read

@@ -85,8 +85,8 @@ bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
       HazardKind::kDivergence, pc_of(warp), static_cast<int>(other->pc),
       "warp " + std::to_string(warp.index) + " executes wgmma number " +
           std::to_string(cta.warpgroup(warp).issued(warp.index - first)) +
-          (other->pc == warp.pc ? " with other descriptors than" : " where there is another for") +
-          " a warp of its warpgroup");
+          (other->pc == warp.pc ? " with other descriptors than another warp of its warpgroup"
+                                : ", but another warp of its warpgroup executes another wgmma"));
   return false;
 }
 
