@@ -330,7 +330,8 @@ def main():
             return 2
         for kernels in shapes:
             if time.monotonic() - begin > options.max_seconds:
-                print(f"no time is left for shape {kernels[0].kernel['shape']['name']}", file=sys.stderr)
+                print(f"no time is left for shape {kernels[0].kernel['shape']['name']}",
+                      file=sys.stderr)
                 continue
             results += compare(torch, kernels, libraries, options)
             for result in results[-len(kernels):]:
