@@ -61,7 +61,7 @@ __device__ __forceinline__ void transpose_blocks(u32 slot, u32 first_key, u32 fr
     const u32 chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
     const u32 write =
         slot + key / kPanelKeys * kPanelBytes + lane * kPanelKeys + chunk * kChunkBytes;
-    // All loads precede the stores, because a load takes as long as tens of instructions.
+    // All loads precede the stores, because the latency of a load is tens of instructions.
     ptx::Fragment v[kRowChunks / 2];
 #pragma unroll
     for (int i = 0; i < kRowChunks / 2; ++i) {
