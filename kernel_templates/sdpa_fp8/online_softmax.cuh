@@ -116,7 +116,7 @@ __device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool
 
 struct RowMaxima {
   float row;  ///< the largest score of the row
-  /// With kCeilings, the smallest of the maxima of the row's four lanes: it is close to `row` unless
+  /// With kCeilings, the smallest of the four lanes' maxima of the row: it is close to `row` unless
   /// few scores of the row are large.
   float least_lane;
 };
@@ -274,7 +274,7 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // added to P, sets its sign if P is large
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // sets the sign of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
   u32 largest = 0;  // of the bytes from linear interpolation, in each half

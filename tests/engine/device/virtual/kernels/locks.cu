@@ -158,7 +158,7 @@ KERNEL(lock_of_each_warp) {
   }
 }
 
-// Every fourth thread, because the number of attempts grows with the square of the number of threads.
+// Every fourth thread, because attempts grow with the square of the number of threads.
 KERNEL(lock_of_each_thread) {
   if (threadIdx.x % 4 != 0) return;
   for (bool done = false; !done;) {
