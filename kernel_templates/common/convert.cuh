@@ -13,8 +13,8 @@ __device__ __forceinline__ u32 f16x2_from_f32(float lo, float hi) {
   return pair;
 }
 
-/// Converts max(0, lo) and max(0, hi) to f16. Below 2^-13, the bits of an f16 are its value in units
-/// of 2^-24, so this rounds to an integer number of these units. NaN becomes 0x7FFF.
+/// Converts max(0, lo) and max(0, hi) to f16. Below 2^-13, the bits of an f16 are its value in
+/// units of 2^-24, so this rounds to an integer number of these units. NaN becomes 0x7FFF.
 __device__ __forceinline__ u32 units_from_f32(float lo, float hi) {
   u32 pair;
   asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(hi), "f"(lo));
