@@ -306,7 +306,7 @@ class Reader {
     if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
       store(addressed(0));
-      depends(instruction, "a reduction into global memory");
+      depends(instruction, "a reduction into memory");
     } else if (has_modifier(instruction, "bulk")) {
       const auto target = std::find_if(
           instruction.modifiers.begin(), instruction.modifiers.end(), [](const auto& modifier) {

@@ -1,7 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
-// Include this file after the template's configuration, which defines kBlocks, kStepTiles,
-// kColumnTiles, EXP, LAZY_RESCALE, ….
+// Include mma_config.cuh or wgmma_config.cuh before this file: they define kBlocks, kStepTiles,
+// kColumnTiles, ….
 #pragma once
 
 #include "common/convert.cuh"

@@ -176,8 +176,8 @@ std::size_t CorrectnessGate::most_launches(const LoadedKernel& kernel, const Sha
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // Makes all cases before the kernel's workspace, so that the kernel is at fault if the remaining
-  // memory is too small for its workspace.
+  // Unless a SampledCheck may be enough, makes all cases before the kernel's workspace, so that the
+  // kernel is at fault if the remaining memory is too small for its workspace.
   if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
     const std::size_t seeds = seeds_for(shape, job.effort);
     for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
