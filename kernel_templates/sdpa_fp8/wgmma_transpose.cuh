@@ -46,8 +46,8 @@ __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid,
   });
 }
 
-/// Transposes the blocks that this warp copied to `from`, and stores them at address `slot`, the
-/// first block at key `first_key`.
+/// Transposes the blocks that the warp of thread `copier` copied to `from`, and stores block i at
+/// key `first_key` + 16 i of the tile at address `slot`.
 __device__ __forceinline__ void transpose_blocks(u32 slot, u32 first_key, u32 from, u32 copier) {
   const u32 lane = copier % kWarp;
   const u32 line = lane % 8;

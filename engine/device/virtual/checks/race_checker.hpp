@@ -34,8 +34,9 @@ struct Conflict {
 
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
 /// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
-/// joins the clocks of its warps. Threads of one warp are ordered only by .sync instructions that
-/// they execute together. The reported races do not depend on the order in which warps run. A
+/// joins the clocks of its warps. Threads of one warp are ordered by .sync instructions that they
+/// execute together; a fence, a release or an arrival at a barrier by any lanes also orders all
+/// accesses of the warp. The reported races do not depend on the order in which warps run. A
 /// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:

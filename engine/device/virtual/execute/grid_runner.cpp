@@ -156,8 +156,8 @@ class Grid {
     return {clusters.begin(), clusters.end()};
   }
 
-  /// The index of the team that starts as number `number`. In samples of a grid and in predictions,
-  /// teams start in ascending order.
+  /// The index of the team that starts as number `number`. Teams start in ascending order in
+  /// samples of a grid, in predictions and in the first launch on a device.
   std::uint64_t team_of(std::uint64_t number) const {
     if (!sample_.empty()) return sample_[number];
     if (launch_.count_memory || launch_.number == 0) return number;
