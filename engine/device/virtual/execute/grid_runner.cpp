@@ -25,8 +25,9 @@ constexpr int kMostThreads = 256;
 /// If a CTA pauses, its host thread starts a new CTA unless the thread already runs this number of
 /// other CTAs.
 constexpr std::size_t kMostAside = 8;
-/// Number of successive CTAs of the grid that start in random order. The kWindow CTAs are all
-/// resident at once, so that a CTA may wait for a CTA that precedes it in the grid.
+/// CTAs start in groups of at most kWindow successive CTAs of the grid, in random order within a
+/// group. A group is never larger than the number of CTAs that can be resident, so that a CTA may
+/// wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
