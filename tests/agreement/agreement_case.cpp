@@ -76,7 +76,7 @@ std::vector<AgreementCase> all_cases() {
   std::vector<AgreementCase> all;
   for (auto* part :
        {ordinary_cases, ordinary_control_cases, approximation_cases, ieee_cases, half_cases,
-        conversion_cases, integer_cases, warp_cases, memory_cases, matrix_cases}) {
+        conversion_cases, integer_cases, warp_cases, memory_cases, matrix_cases, cluster_cases}) {
     std::vector<AgreementCase> cases = part();
     std::move(cases.begin(), cases.end(), std::back_inserter(all));
   }

@@ -50,5 +50,6 @@ class Inputs {
 [[nodiscard]] std::vector<AgreementCase> warp_cases();
 [[nodiscard]] std::vector<AgreementCase> memory_cases();
 [[nodiscard]] std::vector<AgreementCase> matrix_cases();
+[[nodiscard]] std::vector<AgreementCase> cluster_cases();
 
 }  // namespace evo::agreement

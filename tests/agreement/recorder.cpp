@@ -8,6 +8,8 @@
 #include <set>
 #include <thread>
 
+#include "engine/compile/source.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/resource.hpp"
@@ -112,10 +114,12 @@ Recorder::Kernels Recorder::compile_sources(const std::vector<AgreementCase>& ca
   for (const AgreementCase& data : cases) sources.emplace(data.source, data.entry);
   std::vector<CompileRequest> requests;
   for (const auto& [file, entry] : sources) {
-    requests.push_back({{file, read_text_file(root_ / file), {}},
+    KernelSource source = load_source(root_ / file, root_);
+    source.name = file;
+    requests.push_back({source,
                         {entry},
                         device_.info().arch,
-                        {"-default-device"}});
+                        with_toolkit({"-default-device"}, source, toolkit_include_folders())});
   }
   const std::vector<CompileOutcome> outcomes = compile_all(compiler_, requests);
   Kernels kernels;

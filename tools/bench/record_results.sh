@@ -98,9 +98,9 @@ on_a_card() {
       step "verdicts.${space}_$shape" 16 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shape --strategy random --seed 7 --generations 18 --max-seconds 20 --no-warm-start --interpret none --explain none --db \$work/verdicts.${space}_$shape.db --quiet >&2; evo-elite rejections --db \$work/verdicts.${space}_$shape.db"
     done
   done
-  for run in "e4m3_long wgmma_e4m3 long" "wgmma_mission wgmma mission"; do
-    read -r name space shapes <<<"$run"
-    step "seeds.$name" 90 "for seed in 1 2 3 4 5; do evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --seed \$seed --no-warm-start --interpret none --explain none --db \$work/seeds.db --json | grep '\"event\":\"generation\"' | tail -n 1; done"
+  for run in "e4m3_long wgmma_e4m3 long e4m3_long" "wgmma_mission wgmma mission wgmma_d64"; do
+    read -r name space shape search <<<"$run"
+    step "seeds.$name" 100 "python3 tools/bench/compare_seeds.py --device \$device --space ${attention}_${space}_h200.json --shape $shape --folder \$work/seeds.$name \$([ ! -f \$work/$search.db ] || echo --also \$work/$search.db)"
   done
   step bundle 50 'python3 docs/examples/use_bundle.py $work/bundle.wgmma_d64.mission'
   step call 60 'python3 tools/bench/launch_cost.py'
@@ -156,8 +156,8 @@ from_recordings() {
   predict row_softmax search_spaces/row_softmax_h200 mission
   predict stencil tools/bench/real_kernels/search_spaces/stencil mission
   predict matmul tools/bench/real_kernels/search_spaces/matmul mission
-  step agreement 60 'record-agreement --check tests/agreement/recorded/h100.gz'
-  step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h100_wgmma.gz'
+  step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
+  step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h200_wgmma.gz'
   step ladder 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs ladder; do evo-elite $answer --db $work/h200.db; done'
   step insight 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite insight --db \$work/h200.db | $steps"
 }
