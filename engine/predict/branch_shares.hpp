@@ -73,9 +73,11 @@ class BranchShares {
     const bool closes_loop = branch.target <= line;
     if (unrolled_loops_.contains(line) || (closes_loop && (may_end || copies_.at(line).size() > 1)))
       return {};
+    const bool is_like_others = is_usual(branch, history, warp);
+    // Where only some CTAs go on, to merge results for instance, the slowest one does.
+    if (may_end && !is_like_others && !copies_.contains(line)) return {};
     if (!may_end && !is_back && is_added(b, line, branch) && skips_loop(b, warp)) return {};
-    return {&history, is_usual(branch, history, warp), !is_same_way(block, line, branch, is_back),
-            b};
+    return {&history, is_like_others, !is_same_way(block, line, branch, is_back), b};
   }
 
  private:
