@@ -95,11 +95,9 @@ struct Outputs {
   double bad_abs_error;
 };
 
-__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
-                            bool has_rows) {
-  const int size = outputs.format.bytes();
-  const u64 bits = bits_at(outputs.output, i, size);
-  const u64 expected_bits = bits_at(outputs.expected, i, size);
+/// Compares element `i`, whose bits and expected bits are given.
+__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i, u64 bits,
+                            u64 expected_bits, bool has_rows) {
   const double value = number_of(bits, outputs.format);
   const double expected = number_of(expected_bits, outputs.format);
   const double error = outputs.format.is_wide_integer()
@@ -125,10 +123,47 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
   }
 }
 
+/// Block number `block` of `data`, of which bytes `start` to `end` - 1 may be read; the other bytes
+/// of the result are 0.
+__device__ Block block_at(const void* data, u64 block, u64 start, u64 end) {
+  const u64 first = block * kBlockBytes;
+  if (first >= start && first + kBlockBytes <= end) return ((const Block*)data)[block];
+  Block found = {0, 0};
+  for (u64 i = start > first ? start : first; i < end && i < first + kBlockBytes; ++i) {
+    const u64 bits = (u64)((const u8*)data)[i] << (i % 8 * 8);
+    if (i - first < 8) found.low |= bits;
+    else found.high |= bits;
+  }
+  return found;
+}
+
+/// A warp compares elements `start` to `end` - 1. Each lane takes a block at a time, because the
+/// mask of a block takes longer than the comparison of an element.
+__device__ void add_elements(Figures& figures, Row& row, const Outputs& outputs, u64 start,
+                             u64 end, bool has_rows) {
+  const int size = outputs.format.bytes();
+  const int elements = (int)kBlockBytes / size;
+  const u64 from = start * (u64)size;
+  const u64 to = end * (u64)size;
+  for (u64 block = from / kBlockBytes + threadIdx.x % kLanes; block * kBlockBytes < to;
+       block += kLanes) {
+    const Block values = block_at(outputs.output, block, from, to);
+    const Block expected = block_at(outputs.expected.data, block, from, to) ^
+                           mask_block(outputs.expected.key, block);
+#pragma unroll 1
+    for (int k = 0; k < elements; ++k) {
+      const u64 i = block * (u64)elements + (u64)k;
+      if (i < start || i >= end) continue;
+      add_element(figures, row, outputs, i, bits_in(values, k, size), bits_in(expected, k, size),
+                  has_rows);
+    }
+  }
+}
+
 /// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
 /// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
 /// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
-/// `segments`, which evo_compare_rows reads.
+/// `segments`, which evo_compare_rows reads. `output` and `expected` are aligned to sixteen bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
@@ -145,9 +180,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const u64 start = row_number * row_length + (s - row_number * segments_per_row) * segment_length;
     const u64 end = start + segment_length < row_end ? start + segment_length : row_end;
     Row row = empty_row();
-    for (u64 i = start + lane; i < end; i += kLanes) {
-      add_element(mine, row, outputs, i, has_rows != 0);
-    }
+    add_elements(mine, row, outputs, start, end, has_rows != 0);
     take_larger(mine.largest, mine.largest_at, row.largest, row.largest_at);
     if (has_rows == 0) continue;
     for (int distance = kLanes / 2; distance > 0; distance /= 2) {
@@ -238,47 +271,58 @@ __device__ u64 mixed(u64 z) {
 /// The contribution of word `i`, or of byte `i` after the last whole word, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
+/// Adds the contributions of all threads to the fingerprint in a result slot. The threads of a warp
+/// first add theirs together, because an addition to the same address by each thread takes longer
+/// than the hashing.
+__device__ void add_to_fingerprint(u64* slot, u64 mine) {
+  for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+    mine += __shfl_xor_sync(0xffffffffu, mine, distance);
+  }
+  if (threadIdx.x % kLanes == 0) atomicAdd(slot + kFingerprint, mine);
+}
+
 /// Writes the index of the first byte in which `data` differs from the masked copy `kept` to word 0
 /// of the result slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint
-/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to eight bytes.
+/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to sixteen bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;
-  const u64 words = bytes / 8;
+  const u64 blocks = bytes / kBlockBytes;
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
   u64 first = kNowhere;
   u64 sum = 0;
-  for (u64 i = thread; i < words; i += threads) {
-    const u64 masked = ((const u64*)kept)[i];
-    const u64 x = ((const u64*)data)[i];
-    const u64 y = masked ^ mask_word(key, i);
-    sum += mixed_at(masked, i);
-    if (x != y && first == kNowhere) first = i * 8 + first_different_byte(x, y);
+  for (u64 block = thread; block < blocks; block += threads) {
+    const Block masked = ((const Block*)kept)[block];
+    const Block x = ((const Block*)data)[block];
+    const Block y = masked ^ mask_block(key, block);
+    sum += mixed_at(masked.low, block * 2) + mixed_at(masked.high, block * 2 + 1);
+    if (first != kNowhere) continue;
+    if (x.high != y.high) first = block * kBlockBytes + 8 + first_different_byte(x.high, y.high);
+    if (x.low != y.low) first = block * kBlockBytes + first_different_byte(x.low, y.low);
   }
-  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
-    sum += mixed_at(((const u8*)kept)[i], i);
-    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && first == kNowhere) first = i;
+  const u64 words = bytes / 8;
+  if (words % 2 == 1 && thread == 0) sum += mixed_at(((const u64*)kept)[words - 1], words - 1);
+  for (u64 i = blocks * kBlockBytes + thread; i < bytes; i += threads) {
+    if (i >= words * 8) sum += mixed_at(((const u8*)kept)[i], i);
+    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && i < first) first = i;
   }
   if (first != kNowhere) atomicMin(slot, first);
-  atomicAdd(slot + kFingerprint, sum);
+  add_to_fingerprint(slot, sum);
   done_by_one(slot);
 }
 
 /// Copies `from` to `to` with each byte combined with the mask of `key` by XOR, which masks plain
-/// data and unmasks masked data. `to` and `from` are aligned to eight bytes and may be equal.
+/// data and unmasks masked data. `to` and `from` are aligned to sixteen bytes and may be equal.
 __device__ void mask_content(void* to, const void* from, u64 key, u64 bytes) {
-  const u64 words = bytes / 8;
+  const u64 blocks = bytes / kBlockBytes;
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
-  for (u64 block = thread; block * 2 < words; block += threads) {
-    const MaskBlock mask = mask_block(key, block);
-    const u64 i = block * 2;
-    ((u64*)to)[i] = ((const u64*)from)[i] ^ mask.low;
-    if (i + 1 < words) ((u64*)to)[i + 1] = ((const u64*)from)[i + 1] ^ mask.high;
+  for (u64 block = thread; block < blocks; block += threads) {
+    ((Block*)to)[block] = ((const Block*)from)[block] ^ mask_block(key, block);
   }
-  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+  for (u64 i = blocks * kBlockBytes + thread; i < bytes; i += threads) {
     ((u8*)to)[i] = (u8)bits_at(Masked{from, key}, i, 1);
   }
 }
@@ -333,6 +377,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (u64 i = words * 8 + thread; i < bytes; i += threads) {
     sum += mixed_at(((const u8*)data)[i], i);
   }
-  atomicAdd(slot + kFingerprint, sum);
+  add_to_fingerprint(slot, sum);
   done_by_one(slot);
 }

@@ -96,13 +96,15 @@ __device__ bool is_nan(double x) { return x != x; }
 // on the copy's key. The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As
 // Easy as 1, 2, 3", 2011); its counter is the position of the bytes.
 
-struct MaskBlock {
+/// Sixteen bytes of device memory or of a mask.
+struct __align__(16) Block {
   u64 low;
   u64 high;
 };
+constexpr u64 kBlockBytes = sizeof(Block);
 
 /// The mask of bytes 16·block to 16·block + 15.
-__device__ MaskBlock mask_block(u64 key, u64 block) {
+__device__ Block mask_block(u64 key, u64 block) {
   u32 a = (u32)block;
   u32 b = (u32)(block >> 32);
   u32 c = 0;
@@ -125,8 +127,19 @@ __device__ MaskBlock mask_block(u64 key, u64 block) {
 
 /// The mask of bytes 8·word to 8·word + 7.
 __device__ u64 mask_word(u64 key, u64 word) {
-  const MaskBlock block = mask_block(key, word / 2);
+  const Block block = mask_block(key, word / 2);
   return word % 2 == 0 ? block.low : block.high;
+}
+
+__device__ Block operator^(const Block& a, const Block& b) {
+  return {a.low ^ b.low, a.high ^ b.high};
+}
+
+/// The bits of element `k` of a block whose elements have `size` bytes.
+__device__ u64 bits_in(const Block& block, int k, int size) {
+  const int bit = k * size * 8;
+  const u64 word = bit < 64 ? block.low : block.high;
+  return word >> (bit % 64) & (~0ULL >> (64 - 8 * size));
 }
 
 /// Masked content in device memory, and the key of its mask.
