@@ -19,7 +19,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SessionSetup, problem_text, problem_folder, t
                                    correctness, timing)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelUnderTest, key, image, macros, shapes)
 
-EVO_JSON_WITH_OPTIONAL_FIELDS(CheckedTime, shape, fastest_us, launches, was_idle, too_slow)
+EVO_JSON_WITH_OPTIONAL_FIELDS(CheckedTime, shape, fastest_us, was_idle, too_slow)
 EVO_JSON_WITH_OPTIONAL_FIELDS(CorrectnessResult, checks, rejection, device_lost, complete, times,
                               fault)
 EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, aged, card)

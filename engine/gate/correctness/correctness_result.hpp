@@ -19,11 +19,11 @@ using Progress = std::function<void(const std::string&)>;
 struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
-  int launches = 0;       ///< number of these launches
   bool was_idle = false;  ///< whether the device was idle before the check
   /// The estimated time, if the check ended because this time is certainly above the shape's limit
   /// (EarlyStop).
   std::optional<Timing> too_slow = {};
+  int launches = 0;  ///< the number of timed launches; the worker process does not send it
 };
 
 /// The result of the correctness gate: the errors in all comparisons, and the rejection, if any.

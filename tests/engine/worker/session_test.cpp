@@ -196,6 +196,28 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
   EXPECT_EQ(references_, 6);
 }
 
+TEST_F(SessionTest, ALimitThatFellAfterTheCheckNeedsNoTimedLaunch) {
+  const auto time = [&](const std::string& key, double limit_us) {
+    launches_ = 0;
+    return session_->time(kernel_of(key), "far", Effort::kScreening, limit_us,
+                          [](const std::string&) {});
+  };
+  launch_us_ = check_us_ = 2e5;
+  for (const char* key : {"a", "b", "c"}) EXPECT_TRUE(judge(key, kNever).timing->complete);
+  launch_us_ = check_us_ = 3e5;
+  EXPECT_FALSE(check("loser", kNever).times.back().too_slow);
+  const TimingResult loser = time("loser", 2e5);
+  EXPECT_EQ(launches_, 0);
+  EXPECT_FALSE(loser.rejection);
+  EXPECT_FALSE(loser.timing->complete);
+  EXPECT_NEAR(loser.timing->p50_us, 3e5, 1e3);
+  EXPECT_EQ(loser.timing->samples, 1);
+  EXPECT_TRUE(time("loser", kNever).timing->complete) << "if the limit rises again";
+  EXPECT_FALSE(check("control", kNever).times.back().too_slow);
+  EXPECT_FALSE(time("control", 0).timing->complete) << "the limit 0 requests a coarse time";
+  EXPECT_GT(launches_, 0);
+}
+
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
   // Several tries are allowed, because all launches of a screening together have only 10 ms and the
   // operating system may delay this process.
