@@ -96,15 +96,16 @@ struct Outputs {
 };
 
 /// Compares element `i`, whose bits and expected bits are given.
+template <int kSize>
 __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i, u64 bits,
                             u64 expected_bits, bool has_rows) {
   const double value = number_of(bits, outputs.format);
   const double expected = number_of(expected_bits, outputs.format);
-  const double error = outputs.format.is_wide_integer()
+  const double error = kSize == 8 && outputs.format.is_wide_integer()
                            ? wide_distance(bits, expected_bits, outputs.format)
                            : fabs(value - expected);
   if (has_rows && is_finite(expected)) {
-    add_square(row.reference, expected);
+    add_square<kSize>(row.reference, expected);
     ++row.finite;
   }
   if (!is_finite(error)) {
@@ -114,8 +115,8 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
     if (i < figures.first_special) figures.first_special = i;
     return;
   }
-  add_square(figures.error, error);
-  add_square(figures.reference, expected);
+  add_square<kSize>(figures.error, error);
+  add_square<kSize>(figures.reference, expected);
   if (error > outputs.bad_abs_error) ++figures.bad;
   if (error > row.largest) {
     row.largest = error;
@@ -123,75 +124,92 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
   }
 }
 
-/// Block number `block` of `data`, of which bytes `start` to `end` - 1 may be read; the other bytes
-/// of the result are 0.
-__device__ Block block_at(const void* data, u64 block, u64 start, u64 end) {
-  const u64 first = block * kBlockBytes;
-  if (first >= start && first + kBlockBytes <= end) return ((const Block*)data)[block];
-  Block found = {0, 0};
-  for (u64 i = start > first ? start : first; i < end && i < first + kBlockBytes; ++i) {
-    const u64 bits = (u64)((const u8*)data)[i] << (i % 8 * 8);
-    if (i - first < 8) found.low |= bits;
-    else found.high |= bits;
-  }
-  return found;
-}
-
 /// A warp compares elements `start` to `end` - 1. Each lane takes a block at a time, because the
-/// mask of a block takes longer than the comparison of an element.
+/// mask of a block takes longer than the comparison of its elements.
+template <int kSize>
 __device__ void add_elements(Figures& figures, Row& row, const Outputs& outputs, u64 start,
                              u64 end, bool has_rows) {
-  const int size = outputs.format.bytes();
-  const int elements = (int)kBlockBytes / size;
-  const u64 from = start * (u64)size;
-  const u64 to = end * (u64)size;
-  for (u64 block = from / kBlockBytes + threadIdx.x % kLanes; block * kBlockBytes < to;
+  constexpr int kElements = kBlockBytes / kSize;
+  for (u64 block = start / kElements + threadIdx.x % kLanes; block * kElements < end;
        block += kLanes) {
-    const Block values = block_at(outputs.output, block, from, to);
-    const Block expected = block_at(outputs.expected.data, block, from, to) ^
-                           mask_block(outputs.expected.key, block);
-#pragma unroll 1
-    for (int k = 0; k < elements; ++k) {
-      const u64 i = block * (u64)elements + (u64)k;
+    const u64 first = block * kElements;
+    const Block mask = mask_block(outputs.expected.key, block);
+    if (first >= start && first + kElements <= end) {
+      const Block values = ((const Block*)outputs.output)[block];
+      const Block expected = ((const Block*)outputs.expected.data)[block] ^ mask;
+#pragma unroll 2
+      for (int k = 0; k < kElements; ++k) {
+        add_element<kSize>(figures, row, outputs, first + k, bits_in<kSize>(values, k),
+                           bits_in<kSize>(expected, k), has_rows);
+      }
+      continue;
+    }
+    for (int k = 0; k < kElements; ++k) {
+      const u64 i = first + k;
       if (i < start || i >= end) continue;
-      add_element(figures, row, outputs, i, bits_in(values, k, size), bits_in(expected, k, size),
-                  has_rows);
+      const u64 expected = bits_at(outputs.expected.data, i, kSize) ^ bits_in<kSize>(mask, k);
+      add_element<kSize>(figures, row, outputs, i, bits_at(outputs.output, i, kSize), expected,
+                         has_rows);
     }
   }
+}
+
+/// A segment of an output has at most `length` elements, all of the same row.
+struct Segments {
+  u64 row_length;
+  u64 length;
+  u64 per_row;
+  u64 count;
+};
+
+/// Compares the segments of a warp. Writes the statistics of a part of a row to `rows`.
+template <int kSize>
+__device__ Figures compared(const Outputs& outputs, const Segments& segments, bool has_rows,
+                            Row* rows) {
+  Figures figures = empty_figures();
+  const int lane = threadIdx.x % kLanes;
+  const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
+  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segments.count;
+       s += warps) {
+    const u64 number = s / segments.per_row;
+    const u64 row_end = (number + 1) * segments.row_length;
+    const u64 start =
+        number * segments.row_length + (s - number * segments.per_row) * segments.length;
+    const u64 end = start + segments.length < row_end ? start + segments.length : row_end;
+    Row row = empty_row();
+    add_elements<kSize>(figures, row, outputs, start, end, has_rows);
+    take_larger(figures.largest, figures.largest_at, row.largest, row.largest_at);
+    if (!has_rows) continue;
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      add_row_of_other_lane(row, distance);
+    }
+    if (lane != 0) continue;
+    if (segments.per_row == 1) {
+      finish_row(figures, row);
+    } else {
+      rows[s] = row;
+    }
+  }
+  return figures;
 }
 
 /// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
 /// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
 /// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
-/// `segments`, which evo_compare_rows reads. `output` and `expected` are aligned to sixteen bytes.
+/// `rows`, which evo_compare_rows reads. `output` and `expected` are aligned to sixteen bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
-                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* segments) {
+                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* rows) {
   __shared__ Figures shared[kThreads];
   const Outputs outputs = {output, {expected, key}, {format}, bad_abs_error};
-  Figures mine = empty_figures();
-  const int lane = threadIdx.x % kLanes;
-  const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
-  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segment_count;
-       s += warps) {
-    const u64 row_number = s / segments_per_row;
-    const u64 row_end = (row_number + 1) * row_length;
-    const u64 start = row_number * row_length + (s - row_number * segments_per_row) * segment_length;
-    const u64 end = start + segment_length < row_end ? start + segment_length : row_end;
-    Row row = empty_row();
-    add_elements(mine, row, outputs, start, end, has_rows != 0);
-    take_larger(mine.largest, mine.largest_at, row.largest, row.largest_at);
-    if (has_rows == 0) continue;
-    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
-      add_row_of_other_lane(row, distance);
-    }
-    if (lane != 0) continue;
-    if (segments_per_row == 1) {
-      finish_row(mine, row);
-    } else {
-      segments[s] = row;
-    }
+  const Segments segments = {row_length, segment_length, segments_per_row, segment_count};
+  Figures mine;
+  switch (outputs.format.bytes()) {
+    case 1: mine = compared<1>(outputs, segments, has_rows != 0, rows); break;
+    case 2: mine = compared<2>(outputs, segments, has_rows != 0, rows); break;
+    case 4: mine = compared<4>(outputs, segments, has_rows != 0, rows); break;
+    default: mine = compared<8>(outputs, segments, has_rows != 0, rows);
   }
   sum_over_block(shared, mine);
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;

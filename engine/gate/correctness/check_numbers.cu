@@ -111,7 +111,7 @@ __device__ Block mask_block(u64 key, u64 block) {
   u32 d = 0;
   u32 key_low = (u32)key;
   u32 key_high = (u32)(key >> 32);
-#pragma unroll 1
+#pragma unroll
   for (int round = 0; round < 10; ++round) {
     const u64 first = (u64)a * 0xd2511f53u;
     const u64 second = (u64)c * 0xcd9e8d57u;
@@ -135,11 +135,13 @@ __device__ Block operator^(const Block& a, const Block& b) {
   return {a.low ^ b.low, a.high ^ b.high};
 }
 
-/// The bits of element `k` of a block whose elements have `size` bytes.
-__device__ u64 bits_in(const Block& block, int k, int size) {
-  const int bit = k * size * 8;
-  const u64 word = bit < 64 ? block.low : block.high;
-  return word >> (bit % 64) & (~0ULL >> (64 - 8 * size));
+/// The bits of element `k` of a block whose elements have kSize bytes.
+template <int kSize>
+__device__ u64 bits_in(const Block& block, int k) {
+  constexpr int kPerWord = 8 / kSize;
+  const u64 word = k < kPerWord ? block.low : block.high;
+  if (kSize == 8) return word;
+  return word >> (k % kPerWord * kSize * 8) & ((1ULL << (kSize * 8 % 64)) - 1);
 }
 
 /// Masked content in device memory, and the key of its mask.
@@ -172,7 +174,13 @@ struct Squares {
   double large;
 };
 
+/// Adds the square of a number from elements of kSize bytes.
+template <int kSize>
 __device__ void add_square(Squares& sum, double x) {
+  if (kSize < 8) {
+    sum.middle += x * x;
+    return;
+  }
   const u64 bits = (u64)__double_as_longlong(x) << 1;
   if (bits == 0) return;
   const int exponent = (int)(bits >> 53) - 1023;

@@ -134,16 +134,13 @@ class SessionTest : public testing::Test {
   std::optional<Session> session_;
 };
 
-TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
+TEST_F(SessionTest, OnABusyDeviceAKernelIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
-  EXPECT_EQ(screen("other", "far").timing->samples, 20) << "a different kernel was timed before";
   // The smallest number of samples in several tries counts, because the device becomes idle and
   // needs more samples if the operating system delays this process between launches.
   std::int64_t fewest = 20;
   for (int i = 0; i < 10; ++i) {
-    const std::string key = "k" + std::to_string(i);
-    EXPECT_EQ(screen(key, "near").timing->samples, 20);
-    fewest = std::min(fewest, screen(key, "far").timing->samples);
+    fewest = std::min(fewest, screen("k" + std::to_string(i), "far").timing->samples);
   }
   EXPECT_EQ(fewest, 10);
 }
