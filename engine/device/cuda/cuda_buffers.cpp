@@ -77,7 +77,7 @@ std::optional<std::string> CudaBuffers::guard_violation(BufferId buffer) {
   queue_.copy_out(tail, after);
   auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
   if (damage) {
-    const std::vector<std::byte> pattern = guard_pattern();
+    const std::vector<std::byte>& pattern = guard_pattern();
     queue_.copy_in(target.base, pattern);
     queue_.copy_in(tail, pattern);
   }
