@@ -17,13 +17,16 @@ class CodeFetch {
  public:
   static constexpr std::size_t kSubCores = 4;
 
-  CodeFetch(const MachineRates& rates, std::size_t instructions)
+  /// `executions`: of each instruction of the kernel. Instructions that are never executed take no
+  /// space in the instruction cache.
+  CodeFetch(const MachineRates& rates, const std::vector<double>& executions)
       : rates_(rates),
-        clocks_(kInstructionBytes * static_cast<double>(instructions) <= rates.instruction_cache
+        clocks_(kLineBytes * static_cast<double>(executed_lines(executions)) <=
+                        rates.instruction_cache
                     ? rates.fetch_clocks
                     : rates.far_fetch_clocks),
         near_lines_(static_cast<std::size_t>(std::max(rates.near_code / kLineBytes, kFewestLines))),
-        fetched_(instructions / kInstructionsOfLine + 1, kNever) {
+        fetched_(executions.size() / kInstructionsOfLine + 1, kNever) {
     for (NearCode& near : near_) near.lines.resize(fetched_.size());
   }
 
@@ -56,7 +59,6 @@ class CodeFetch {
   }
 
  private:
-  static constexpr double kInstructionBytes = 16;
   static constexpr double kLineBytes = 128;
   /// more than the number of a sub-core's warps, each of which may wait for a different line
   static constexpr double kFewestLines = 32;
@@ -76,6 +78,13 @@ class CodeFetch {
     std::size_t held = 0;
     std::size_t last = 0;
   };
+
+  static std::size_t executed_lines(const std::vector<double>& executions) {
+    std::vector<bool> lines(executions.size() / kInstructionsOfLine + 1, false);
+    for (std::size_t i = 0; i < executions.size(); ++i)
+      lines[i / kInstructionsOfLine] = lines[i / kInstructionsOfLine] || executions[i] > 0;
+    return static_cast<std::size_t>(std::ranges::count(lines, true));
+  }
 
   static void forget_oldest(NearCode& near) {
     Line* oldest = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "engine/predict/operation.hpp"
@@ -47,6 +48,10 @@ bool is_conditional(const MachineInstruction& end) {
   return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));
 }
 
+bool is_on_mbarrier(const MachineInstruction& instruction) {
+  return unit_of(instruction) == Unit::kMbarrier;
+}
+
 std::vector<std::size_t> ways(const CodeBlock& block) {
   std::vector<std::size_t> to;
   for (const int way : {block.next, block.target}) {
@@ -85,6 +90,8 @@ CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) 
     const auto target = targets.find(block.last);
     if (target != targets.end() && !end.is_never() && !is_divergence_check(end))
       block.target = static_cast<int>(at[target->second]);
+    const std::span body(code.data() + block.first, code.data() + block.last);
+    block.polls = block.target == static_cast<int>(b) && std::ranges::any_of(body, is_on_mbarrier);
   }
   find_loops();
 }
@@ -140,6 +147,21 @@ std::vector<bool> CodeGraph::reachable_without(std::size_t avoided) const {
     for (const std::size_t to : ways(blocks_[b])) open.push_back(to);
   }
   return reached;
+}
+
+void correct_lines_of_polls(const CodeGraph& graph, std::vector<MachineInstruction>& code) {
+  for (const CodeBlock& block : graph.blocks()) {
+    if (block.target < 0) continue;
+    const CodeBlock& loop = graph.blocks()[static_cast<std::size_t>(block.target)];
+    if (!loop.polls) continue;
+    code[block.last].ptx_line = code[loop.last].ptx_line;
+    for (std::size_t poll = loop.first; poll < loop.last; ++poll) {
+      if (!is_on_mbarrier(code[poll])) continue;
+      for (std::size_t i = block.first; i < block.last; ++i) {
+        if (code[i].low == code[poll].low) code[i].ptx_line = code[poll].ptx_line;
+      }
+    }
+  }
 }
 
 }  // namespace evo

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/predict/branch_history.hpp"
 #include "engine/predict/sync_event.hpp"
 
 namespace evo {
@@ -12,12 +13,13 @@ namespace evo {
 /// The operations of a CTA's warps at one line of the PTX (line 1 follows the line of
 /// `.version`). The numbers of operations are means over the executed CTAs.
 struct LineActivity {
-  std::vector<double> executions;   ///< by each warp of a CTA
-  std::vector<double> taken;        ///< for a branch: how often each warp took it as a whole
-  std::uint32_t target = 0;         ///< for a branch: its target line; 0: no branch
-  std::uint32_t next = 0;           ///< for a branch: the line of the other direction
-  double shared_wavefronts = 0;     ///< passes of shared memory, with bank conflicts; per CTA
-  double global_sectors = 0;        ///< sectors of 32 bytes requested from L1; per CTA
+  std::vector<double> executions;        ///< by each warp of a CTA
+  std::vector<double> taken;             ///< for a branch: how often each warp took it as a whole
+  std::vector<BranchHistory> histories;  ///< for a branch: the executions by each warp of one CTA
+  std::uint32_t target = 0;              ///< for a branch: its target line; 0: no branch
+  std::uint32_t next = 0;                ///< for a branch: the line of the other direction
+  double shared_wavefronts = 0;          ///< passes of shared memory, with bank conflicts; per CTA
+  double global_sectors = 0;             ///< sectors of 32 bytes requested from L1; per CTA
   double global_lines = 0;          ///< lines of 128 bytes with these sectors, summed over accesses
   double global_sectors_first = 0;  ///< the part of global_sectors that the CTA had not read before
   double global_bytes_written = 0;

@@ -87,6 +87,9 @@ constexpr std::array<Unit, kOperations> make_table() {
 
 constexpr std::array<Unit, kOperations> kUnits = make_table();
 
+constexpr unsigned kImma = 0x037;
+constexpr unsigned kQmma = 0x07a;
+constexpr unsigned kQgmma = 0x1f3;
 constexpr double kGmmaRows = 16;    ///< rows that one warp computes
 constexpr double kGmmaHalves = 16;  ///< f16 numbers along k; for bytes, half of their number
 
@@ -136,15 +139,20 @@ bool merges_with(const MachineInstruction& store, const MachineInstruction& befo
 }
 
 double tensor_flops(const MachineInstruction& instruction) {
-  constexpr unsigned kHmma = 0x03c;
   constexpr unsigned kDmma = 0x03f;
-  constexpr std::uint64_t kIs16816 = 0x800;  // in the upper half: shape .16816 instead of .1688
+  // In the upper half: shape .16816 instead of .1688; for byte types, .16832 instead of .16816.
+  constexpr std::uint64_t kIsLarge = 0x800;
   const Unit unit = unit_of(instruction);
   if (unit == Unit::kGmma) return 2 * kGmmaRows * gmma_columns(instruction) * kGmmaHalves;
   if (unit != Unit::kTensor) return 0;
-  if (instruction.operation() == kHmma) return (instruction.high & kIs16816) != 0 ? 4096 : 2048;
   if (instruction.operation() == kDmma) return 512;
-  return 4096;  // shape .16832 of byte types
+  return (instruction.high & kIsLarge) != 0 ? 4096 : 2048;
+}
+
+double matrix_flops(const MachineInstruction& instruction) {
+  const unsigned operation = instruction.operation();
+  const bool is_bytes = operation == kImma || operation == kQmma || operation == kQgmma;
+  return tensor_flops(instruction) * (is_bytes ? 2 : 1);
 }
 
 double gmma_bytes(const MachineInstruction& instruction) {

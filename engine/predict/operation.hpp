@@ -75,6 +75,9 @@ enum class Unit : std::uint8_t {
 /// because the matrix unit runs them at twice the rate of f16. 0 for any other instruction.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
 
+/// Like tensor_flops(), but twice the number of multiply-adds for 8-bit types, too.
+[[nodiscard]] double matrix_flops(const MachineInstruction& instruction);
+
 /// The number of bytes that a wgmma reads from shared memory for one of the four warps of its
 /// warpgroup.
 [[nodiscard]] double gmma_bytes(const MachineInstruction& instruction);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 
 #include "engine/cubin/machine_code.hpp"
 #include "engine/predict/code_fetch.hpp"
@@ -32,15 +33,16 @@ class Simulation {
         code_(read_machine_code(profile.cubin, profile.entry)),
         graph_(code_, rates.is_sm90),
         memory_(rates, {.active = std::min(static_cast<double>(profile.ctas) / rates.sms, 1.0),
-                        .distinct = distinct_share(profile)}),
-        fetch_(rates, code_.size()) {
+                        .distinct = distinct_share(profile)}) {
+    correct_lines_of_polls(graph_, code_);
     std::vector<double> executions(code_.size());  // executions by a CTA, mean over the grid
     for (const CtaKind& kind : profile.kinds) {
       kinds_.emplace_back(kind, plans_of_warps(code_, graph_, kind.lines, profile.warps_per_cta));
       const auto of_kind = executions_of(kinds_.back().plans, graph_, code_.size());
-      for (std::size_t i = 0; i < executions.size(); ++i) executions[i] += kind.share * of_kind[i];
+      for (std::size_t i = 0; i < code_.size(); ++i) executions[i] += kind.share * of_kind[i];
     }
     steps_ = issue_steps(rates, code_, executions, profile);
+    fetch_.emplace(rates, executions);
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     if (differs()) to_run_ = profile.last_sm.kinds.size();
@@ -202,7 +204,7 @@ class Simulation {
     const std::size_t index = warp.cursor.instruction();
     const IssueStep& step = steps_[index];
     const auto sub_core = static_cast<std::size_t>(&core - sub_cores_.data());
-    const double fetched = fetch_.arrives(sub_core, index, at);
+    const double fetched = fetch_->arrives(sub_core, index, at);
     if (fetched > at) {
       warp.wait_until(fetched, Wait::kFetch);
       core.candidate = -1;
@@ -364,7 +366,7 @@ class Simulation {
   std::vector<SimKind> kinds_;
   std::vector<IssueStep> steps_;
   MemoryUnit memory_;
-  CodeFetch fetch_;
+  std::optional<CodeFetch> fetch_;
   std::deque<SimWarp> warps_;
   std::deque<SimCta> ctas_;
   std::array<SubCore, CodeFetch::kSubCores> sub_cores_;

@@ -2,211 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <optional>
 
+#include "engine/predict/branch_shares.hpp"
 #include "engine/predict/operation.hpp"
 
 namespace evo {
 namespace {
 
-/// For each block, how often the compiler repeated its PTX lines by unrolling a loop: the lower
-/// quartile of the numbers of repetitions of these lines. Conversions and matrix products are
-/// ignored, because one PTX instruction of these kinds may become several machine instructions.
-std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
-                                    const CodeGraph& graph) {
-  std::vector<double> unrolled;
-  for (const CodeBlock& block : graph.blocks()) {
-    std::map<std::pair<std::uint32_t, unsigned>, std::size_t> counts;
-    for (std::size_t i = block.first; i <= block.last; ++i) {
-      const Unit unit = unit_of(code[i]);
-      if (code[i].ptx_line == 0 || unit == Unit::kNone || unit == Unit::kPack ||
-          unit == Unit::kTensor)
-        continue;
-      ++counts[{code[i].ptx_line, code[i].operation()}];
+/// Numbers that are equal for two plans if warps with these plans take the same path. Also gives
+/// the blocks that replay the same history a common place.
+std::vector<double> ways_of(WarpPlan& plan) {
+  std::vector<double> ways = plan.branches;
+  std::map<const BranchHistory*, std::size_t> places;
+  for (ReplayedBranch& replay : plan.replays) {
+    if (replay.history == nullptr) continue;
+    replay.place = places.emplace(replay.history, replay.place).first->second;
+    ways.push_back(static_cast<double>(replay.place));
+    for (const BranchHistory::Run& run : replay.history->taken) {
+      ways.push_back(static_cast<double>(run.first));
+      ways.push_back(static_cast<double>(run.count));
     }
-    std::vector<std::size_t> repeats;  // for each instruction: repetitions of its line
-    for (const auto& [key, count] : counts) repeats.insert(repeats.end(), count, count);
-    std::sort(repeats.begin(), repeats.end());
-    unrolled.push_back(repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]));
   }
-  return unrolled;
-}
-
-/// The distance from `line` to the nearest PTX line from which an instruction of the block was
-/// made.
-double distance(const std::vector<MachineInstruction>& code, const CodeBlock& block,
-                std::uint32_t line) {
-  double nearest = std::numeric_limits<double>::infinity();
-  for (std::size_t i = block.first; i <= block.last; ++i) {
-    if (code[i].ptx_line == 0) continue;
-    nearest = std::min(nearest,
-                       std::abs(static_cast<double>(code[i].ptx_line) - static_cast<double>(line)));
-  }
-  return nearest;
-}
-
-/// For each machine branch, the fraction of its executions in which a warp takes it, derived from
-/// the PTX branch from which the compiler made the machine branch. The compiler may have
-/// exchanged the two directions of the PTX branch.
-class BranchShares {
- public:
-  BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
-               const LineActivities& lines)
-      : code_(code), graph_(graph), lines_(lines), unrolled_(unrolled_blocks(code, graph)) {
-    for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
-      const CodeBlock& block = graph.blocks()[b];
-      if (block.target >= 0 && block.next >= 0)
-        copies_[code[block.last].ptx_line].push_back(std::max(region(b), 1.0));
-    }
-    for (auto& [line, unrolls] : copies_) std::sort(unrolls.rbegin(), unrolls.rend());
-  }
-
-  [[nodiscard]] double share(std::size_t b, std::size_t warp) const {
-    const CodeBlock& block = graph_.blocks()[b];
-    if (block.target < 0) return ends_here(block, warp) ? 1 : 0;
-    if (block.next < 0) return 1;
-    const std::uint32_t line = code_[block.last].ptx_line;
-    const auto found = lines_.find(line);
-    if (found == lines_.end()) return 0;
-    const LineActivity& branch = found->second;
-    const double executions = of_warp(branch.executions, warp);
-    if (branch.target == 0 || executions <= 0) return by_counts(block, warp);
-    const double taken = of_warp(branch.taken, warp) / executions;
-    if (branch.target <= line && copies_.at(line).size() > 1)
-      return of_unrolled(b, copies_.at(line), 1 / std::max(1 - taken, kLeastShare));
-    const bool is_back = block.target <= static_cast<int>(b);
-    if (!is_back && is_added(b, line, branch)) {
-      if (const auto skips = skips_loop(b, warp)) return *skips;
-    }
-    const double share = is_same_way(block, line, branch, is_back) ? taken : 1 - taken;
-    if (!is_back) return share;
-    return std::max(1 - (1 - share) * unrolled_[b], 0.0);
-  }
-
- private:
-  static constexpr double kLeastShare = 1e-7;
-
-  /// How often the compiler repeated the body of the loop that the branch closes, or of the loop
-  /// that the branch skips, by unrolling.
-  [[nodiscard]] double region(std::size_t b) const {
-    const CodeBlock& block = graph_.blocks()[b];
-    const auto target = static_cast<std::size_t>(block.target);
-    double most = 1;
-    for (std::size_t i = target <= b ? target : b + 1; i < (target <= b ? b + 1 : target); ++i)
-      most = std::max(most, unrolled_[i]);
-    return most;
-  }
-
-  /// The fraction of executions that take the branch at the end of block `b`, if the compiler made
-  /// several copies of a loop and the PTX loop makes `trips` passes. The copy of the
-  /// loop with the most repetitions runs first; each copy runs as often as the remaining `trips`
-  /// allow.
-  [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
-                                   double trips) const {
-    constexpr double kRounding = 1e-6;
-    const double own = region(b);
-    for (const double unroll : unrolls) {
-      if (unroll <= own) break;
-      trips -= unroll * std::floor(trips / unroll + kRounding);
-    }
-    const double times = std::floor(trips / own + kRounding);
-    const bool is_back = graph_.blocks()[b].target <= static_cast<int>(b);
-    if (is_back) return times > 1 ? 1 - 1 / times : 0;
-    return times >= 1 ? 0 : 1;
-  }
-
-  /// The smaller of the distances in PTX lines from `line` to the two targets of a branch.
-  [[nodiscard]] double nearest(const CodeBlock& block, std::uint32_t line) const {
-    const auto& blocks = graph_.blocks();
-    return std::min(distance(code_, blocks[static_cast<std::size_t>(block.target)], line),
-                    distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
-  }
-
-  /// Whether another machine branch corresponds better to the PTX branch at `line`, so that the
-  /// compiler must have added branch `b` to select between copies of an unrolled loop.
-  [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
-    if (copies_.at(line).size() < 2) return false;
-    const double own = nearest(graph_.blocks()[b], branch.target);
-    return std::ranges::any_of(graph_.blocks(), [&](const CodeBlock& other) {
-      return other.target >= 0 && other.next >= 0 && code_[other.last].ptx_line == line &&
-             nearest(other, branch.target) < own;
-    });
-  }
-
-  /// If the branch can skip an unrolled loop: 1 if the warp makes too few passes for it, else 0.
-  [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
-    const auto& blocks = graph_.blocks();
-    const auto end = static_cast<std::size_t>(blocks[b].target);
-    for (std::size_t i = b + 1; i < end; ++i) {
-      if (blocks[i].target < 0 || blocks[i].next < 0 || blocks[i].target > static_cast<int>(i))
-        continue;
-      const auto found = lines_.find(code_[blocks[i].last].ptx_line);
-      if (found == lines_.end()) continue;
-      const double executions = of_warp(found->second.executions, warp);
-      if (executions <= 0) return 1;
-      const double left = 1 - of_warp(found->second.taken, warp) / executions;
-      return 1 / std::max(left, kLeastShare) >= region(i) ? 0 : 1;
-    }
-    return std::nullopt;
-  }
-
-  /// Whether the warp always ends at the guarded EXIT of a block, because it never executes the
-  /// next block.
-  [[nodiscard]] bool ends_here(const CodeBlock& block, std::size_t warp) const {
-    return block.next >= 0 && unit_of(code_[block.last]) == Unit::kExit &&
-           executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp) <= 0;
-  }
-
-  static double of_warp(const std::vector<double>& values, std::size_t warp) {
-    return warp < values.size() ? values[warp] : 0;
-  }
-
-  [[nodiscard]] bool is_same_way(const CodeBlock& block, std::uint32_t line,
-                                 const LineActivity& branch, bool is_back) const {
-    if (is_back || branch.target <= line) return is_back == (branch.target <= line);
-    const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(block.target)];
-    const CodeBlock& next = graph_.blocks()[static_cast<std::size_t>(block.next)];
-    return distance(code_, to, branch.target) + distance(code_, next, branch.next) <=
-           distance(code_, to, branch.next) + distance(code_, next, branch.target);
-  }
-
-  /// For a machine branch without a PTX branch: the fraction of executions that take the branch,
-  /// derived from how often the block that the branch skips is executed.
-  [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
-    const double here = executions_of(block, warp);
-    const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
-    return here > 0 ? std::clamp(1 - next / here, 0.0, 1.0) : 0;
-  }
-
-  /// How often a warp executes a block: the median of the executions of the block's PTX lines.
-  [[nodiscard]] double executions_of(const CodeBlock& block, std::size_t warp) const {
-    std::vector<double> values;
-    for (std::size_t i = block.first; i <= block.last; ++i) {
-      const auto found = lines_.find(code_[i].ptx_line);
-      if (found != lines_.end()) values.push_back(of_warp(found->second.executions, warp));
-    }
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-
-  const std::vector<MachineInstruction>& code_;
-  const CodeGraph& graph_;
-  const LineActivities& lines_;
-  std::vector<double> unrolled_;
-  /// For each PTX line: for each machine branch that was made from the line, how often the compiler
-  /// repeated the loop's body by unrolling.
-  std::map<std::uint32_t, std::vector<double>> copies_;
-};
-
-/// Number of instructions that a warp executes in the slowest CTA.
-double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
-  double length = 0;
-  for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
-  return length;
+  return ways;
 }
 
 }  // namespace
@@ -217,21 +35,19 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
   constexpr int kPhases = 4;
   const BranchShares shares(code, graph, lines);
   std::vector<WarpPlan> plans;
-  std::map<std::vector<double>, std::size_t> known;  // index of a warp for each distinct list of
-                                                     // operations
+  std::map<std::vector<double>, std::size_t> known;  // index of a warp for each distinct path
   for (int w = 0; w < warps_per_cta; ++w) {
     const auto warp = static_cast<std::size_t>(w);
     WarpPlan plan;
-    for (std::size_t b = 0; b < graph.blocks().size(); ++b)
+    for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
       plan.branches.push_back(shares.share(b, warp));
-    const auto [same, is_new] = known.emplace(plan.branches, warp);
+      plan.replays.push_back(shares.replay(b, warp));
+    }
+    const auto [same, is_new] = known.emplace(ways_of(plan), warp);
     if (!is_new) {
       plans.push_back(plans[same->second]);
       continue;
     }
-    const double shorter = length_of_slowest(graph, plan);
-    plan.rarer_is_slower = true;
-    plan.rarer_is_slower = length_of_slowest(graph, plan) > shorter;
     plan.executions.resize(graph.blocks().size());
     for (int phase = 0; phase < kPhases; ++phase) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / kPhases);
@@ -240,7 +56,7 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
         if (cursor.instruction() == graph.blocks()[block].first)
           plan.executions[block] += 1.0 / kPhases;
         plan.instructions += 1.0 / kPhases;
-        plan.flops += tensor_flops(code[cursor.instruction()]) / kPhases;
+        plan.flops += matrix_flops(code[cursor.instruction()]) / kPhases;
       }
     }
     plans.push_back(std::move(plan));
@@ -264,7 +80,7 @@ std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const Code
 bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines) {
   constexpr double kLonger = 8;
   constexpr double kShort = 1000;
-  constexpr double kFewer = 0.4;  // small, because bytes count half
+  constexpr double kFewer = 0.8;
   constexpr double kMore = 1.2;
   double executed = 0;
   double flops = 0;
@@ -286,11 +102,17 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
     : graph_(&graph),
       plan_(&plan),
       phase_(static_cast<float>(phase)),
-      owed_(graph.blocks().size(), -1) {
+      owed_(graph.blocks().size(), -1),
+      replays_(graph.blocks().size()) {
   if (graph.blocks().empty()) block_ = -1;
 }
 
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
+  const ReplayedBranch& replay = plan_->replays[static_cast<std::size_t>(block_)];
+  if (replay.history != nullptr && (replay.is_usual || phase_ == 0)) {
+    const bool is_taken = replays_[replay.place].next(*replay.history);
+    return is_taken != replay.is_against ? block.target : block.next;
+  }
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
   // `owed` counts the direction that leaves a loop or, if neither does, the rarer direction.
@@ -300,10 +122,7 @@ int WarpCursor::way_on(const CodeBlock& block, float branches) {
   // A warp leaves a loop of n passes after the n-th pass, for every `phase_`. At a branch that does
   // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
   // GPU counted.
-  if (owed < 0) {
-    const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
-    owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
-  }
+  if (owed < 0) owed = is_exit ? phase_ * share : phase_;
   owed += share;
   const bool is_whole = owed >= kWhole;
   if (is_whole) owed = std::max(owed - 1, 0.0F);
@@ -319,7 +138,8 @@ void WarpCursor::advance() {
   int to = block.next;
   if (block.target >= 0 && block.next < 0) {
     to = block.target;
-  } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
+  } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0 ||
+             plan_->replays[static_cast<std::size_t>(block_)].history != nullptr) {
     to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
   // After the last instruction, the code has padding that is an endless loop, at which a path ends.

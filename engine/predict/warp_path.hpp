@@ -10,16 +10,22 @@
 
 namespace evo {
 
+/// A machine branch that goes the ways of a PTX branch in the order that the virtual GPU recorded.
+struct ReplayedBranch {
+  const BranchHistory* history = nullptr;  ///< null: the branch is not replayed
+  bool is_usual = false;    ///< all CTAs take the branch as often as the CTA of the history
+  bool is_against = false;  ///< the machine branch is taken when the PTX branch is not
+  std::size_t place = 0;  ///< first block with the same history; these blocks share a BranchReplay
+};
+
 /// The plan for a warp's path through the basic blocks of machine code, derived from how often the
 /// virtual GPU executed the corresponding PTX branches.
 struct WarpPlan {
-  std::vector<double> branches;    ///< for each block: share of its executions that take the branch
-  std::vector<double> executions;  ///< executions of each block; mean over CTAs
-  double instructions = 0;         ///< instructions executed by the warp; mean over CTAs
-  double flops = 0;                ///< matrix operations of these instructions, see tensor_flops()
-  /// True if the rarer directions of branches give the longer path. The CTA with phase 0, which
-  /// represents the slowest CTA, then takes the rarer direction in the first pass of a branch.
-  bool rarer_is_slower = false;
+  std::vector<double> branches;  ///< for each block: share of its executions that take the branch
+  std::vector<ReplayedBranch> replays;  ///< for each block: how to replay the branch at its end
+  std::vector<double> executions;       ///< executions of each block; mean over CTAs
+  double instructions = 0;              ///< instructions executed by the warp; mean over CTAs
+  double flops = 0;  ///< matrix operations of these instructions, see matrix_flops()
 };
 
 /// Makes a plan for each warp of a CTA. `lines`: the operations of the CTA at each PTX line.
@@ -67,6 +73,7 @@ class WarpCursor {
   /// for each block: the sum to which each pass adds the share of one direction; -1 before the
   /// first pass
   std::vector<float> owed_;
+  std::vector<BranchReplay> replays_;
 };
 
 }  // namespace evo

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
@@ -51,6 +52,7 @@ double us_with(const MachineRates& rates, const std::vector<ptx::PredictedLaunch
   return us;
 }
 
+/// Throws SpaceError if the space has lost a value since the recording.
 Candidate candidate_of(const Space& space, const Recording& recording, const RecordedEntry& entry) {
   Settings settings;
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
@@ -115,8 +117,13 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
         try {
           SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
                            {.threads = 1});
-          for (std::size_t i; (i = next++) < entries.size();)
-            predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]), variants);
+          for (std::size_t i; (i = next++) < entries.size();) {
+            try {
+              predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]), variants);
+            } catch (const SpaceError&) {
+              predicted[i] = std::nullopt;
+            }
+          }
         } catch (...) {
           const std::lock_guard lock(mutex);
           error = std::current_exception();
@@ -223,7 +230,8 @@ void rank_recorded(const RankArguments& arguments) {
   const RankScore score = rank_score(measured, known);
   std::printf(
       "%s: measured on %s, predicted for %s; "
-      "%zu candidates: %zu from machine code, %zu from counts, %zu do not compile or run here\n",
+      "%zu candidates: %zu from machine code, %zu from counts, %zu do not fit the space, compile "
+      "or run here\n",
       recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
       known.size() - counted, counted, entries.size() - known.size());
   print(score);

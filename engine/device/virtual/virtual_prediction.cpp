@@ -177,6 +177,12 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                              .fresh_bytes = step.fresh_bytes,
                              .rotation_bytes = step.rotation_bytes});
   launch.not_modelled = gaps_of(*entry.program, grid);
+  if (!launch.is_simulated) {
+    launch.not_modelled.emplace_back(
+        "the machine code, whose branches do not match the executed PTX (the time comes from "
+        "counts "
+        "of instructions; do not compare it with times from machine code)");
+  }
   return launch;
 }
 

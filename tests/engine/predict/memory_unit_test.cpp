@@ -115,7 +115,7 @@ constexpr std::size_t kInstructionsOfALine = 8;
 /// lines for the second time.
 double waits_again(std::size_t lines) {
   const MachineRates rates = code_rates();
-  CodeFetch fetch(rates, lines * kInstructionsOfALine);
+  CodeFetch fetch(rates, std::vector<double>(lines * kInstructionsOfALine, 1));
   double waited = 0;
   for (const double pass : {0.0, 1e6}) {
     waited = 0;
@@ -134,9 +134,21 @@ TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 
+TEST(CodeFetch, CodeThatIsNeverExecutedTakesNoSpaceInTheInstructionCache) {
+  MachineRates rates = code_rates();
+  constexpr std::size_t kLines = 100;
+  rates.instruction_cache = kLines * 128;
+  rates.far_fetch_clocks = 20;
+  std::vector<double> executions(2 * kLines * kInstructionsOfALine, 0);
+  std::fill_n(executions.begin(), kLines * kInstructionsOfALine, 1);
+  EXPECT_EQ(CodeFetch(rates, executions).arrives(0, 0, 10), 12);
+  executions.back() = 1;
+  EXPECT_EQ(CodeFetch(rates, executions).arrives(0, 0, 10), 30);
+}
+
 TEST(CodeFetch, ASubCoreTakesWhatAnotherFetchedForTheFirstTime) {
   const MachineRates rates = code_rates();
-  CodeFetch fetch(rates, 64);
+  CodeFetch fetch(rates, std::vector<double>(64, 1));
   EXPECT_EQ(fetch.arrives(0, 0, 10), 12);
   EXPECT_EQ(fetch.arrives(1, 0, 10), 12);
   EXPECT_EQ(fetch.arrives(1, 1, 20), 12);

@@ -2,6 +2,7 @@
 // PTX, and the simulation of an SM runs its machine code.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,15 +80,6 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
-/// The number of matrix operations of an instruction: the result of tensor_flops(), doubled for
-/// 8-bit types, for which tensor_flops() returns the number of multiply-adds.
-double all_flops(const MachineInstruction& instruction) {
-  constexpr unsigned kQmma = 0x07a;
-  constexpr unsigned kQgmma = 0x1f3;
-  const unsigned operation = instruction.operation();
-  return tensor_flops(instruction) * (operation == kQmma || operation == kQgmma ? 2 : 1);
-}
-
 /// Predicts the time of a launch of 264 CTAs of 128 threads, in µs.
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
@@ -105,18 +97,27 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
 
 /// The number of matrix operations on the simulated paths of a CTA's warps: the mean over `phases`
 /// values of WarpCursor's parameter `phase`, on which the paths through loops and branches depend.
-double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
+double walked_flops(const LaunchProfile& profile, const LineActivities& lines, bool is_sm90,
+                    int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
   double flops = 0;
-  const auto plans = plans_of_warps(code, graph, profile.lines, profile.warps_per_cta);
+  const auto plans = plans_of_warps(code, graph, lines, profile.warps_per_cta);
   for (int phase = 0; phase < phases; ++phase) {
     for (const WarpPlan& plan : plans) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / phases);
-      for (; !cursor.is_done(); cursor.advance()) flops += all_flops(code[cursor.instruction()]);
+      for (; !cursor.is_done(); cursor.advance()) flops += matrix_flops(code[cursor.instruction()]);
     }
   }
   return flops / phases;
+}
+
+/// The mean over all CTAs of the grid, of which each takes the paths of its kind.
+double walked_flops(const LaunchProfile& profile, bool is_sm90) {
+  double flops = 0;
+  for (const CtaKind& kind : profile.kinds)
+    flops += kind.share * walked_flops(profile, kind.lines, is_sm90);
+  return flops;
 }
 
 double executed_flops(const LaunchProfile& profile) {
@@ -200,6 +201,9 @@ TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
   ASSERT_FALSE(milestones.empty());
   candidates.push_back(milestones[milestones.size() / 2].candidate);
   candidates.push_back(milestones.back().candidate);
+  for (const Milestone& milestone : milestones) {
+    if (milestone.name == "two producer groups") candidates.push_back(milestone.candidate);
+  }
   for (const Candidate& candidate : candidates) {
     const CompileOutcome outcome = on.compile(candidate);
     ASSERT_TRUE(std::holds_alternative<Compiled>(outcome));
@@ -222,15 +226,17 @@ TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
 
 INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                          testing::Values(std::pair("sdpa_fp8_mma_l4.json", "virtual:l4"),
+                                         std::pair("sdpa_fp8_wgmma_e4m3_h200.json", "virtual:h200"),
                                          std::pair("sdpa_fp8_mma_h200.json", "virtual:h200"),
                                          std::pair("sdpa_fp8_wgmma_h200.json", "virtual:h200"),
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// The launch profile of a configuration of the space sdpa_fp8_mma_h200 on a virtual H200.
-LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings) {
-  SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/sdpa_fp8_mma_h200.json", "",
-                   "virtual:h200", {.threads = 1});
+/// The launch profile of a configuration of a space on a virtual H200.
+LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings,
+                         const char* space = "sdpa_fp8_mma_h200.json", const char* shape = "") {
+  SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/" + space, shape, "virtual:h200",
+                   {.threads = 1});
   const Candidate candidate = on.space().candidate_from_settings(settings, on.space().defaults());
   const auto outcome = on.compile(candidate);
   const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
@@ -266,7 +272,47 @@ TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
                                             {"Q_IN_REGS", "bytes"},
                                             {"SPLIT_KV", "1"}});
   ASSERT_EQ(profile.ctas, 132U);
-  EXPECT_NEAR(walked_flops(profile, true, 1) / executed_flops(profile), 4 / (512.0 / 132), 0.01);
+  EXPECT_NEAR(walked_flops(profile, profile.lines, true, 1) / executed_flops(profile),
+              4 / (512.0 / 132), 0.01);
+}
+
+/// ptxas tests the condition of the loop over a CTA's tiles before the loop and at its end, and
+/// places polls of mbarriers behind the kernel's end.
+TEST(PredictedTime, PersistentWarpsWithProducersWaitWhereTheVirtualGpuSawThemWait) {
+  const LaunchProfile profile = profile_of({{"GROUPS_M", "2"},
+                                            {"GROUPS_KV", "1"},
+                                            {"TILE_N", "128"},
+                                            {"STEP_N", "128"},
+                                            {"STAGES_K", "4"},
+                                            {"STAGES_V", "2"},
+                                            {"PRODUCER_GROUP", "1"},
+                                            {"OVERLAP", "optimistic"},
+                                            {"LAZY_RESCALE", "4"},
+                                            {"ROW_SUM", "mma"},
+                                            {"TURNS", "1"},
+                                            {"PERSISTENT_CTA", "1"}},
+                                           "sdpa_fp8_wgmma_e4m3_h200.json", "mission");
+  EXPECT_NEAR(walked_flops(profile, true), executed_flops(profile), 0.02 * executed_flops(profile));
+  auto code = read_machine_code(profile.cubin, profile.entry);
+  const CodeGraph graph(code, true);
+  correct_lines_of_polls(graph, code);
+  const CtaKind& kind = profile.kinds.at(0);
+  const auto plans = plans_of_warps(code, graph, kind.lines, profile.warps_per_cta);
+  for (std::size_t w = 0; w < plans.size(); ++w) {
+    std::vector<std::uint32_t> waits;  // lines
+    for (const SyncEvent& event : kind.syncs.at(w)) {
+      if (event.awaits >= 0 && event.arrives < 0) waits.push_back(event.line);
+    }
+    std::vector<std::uint32_t> polls;
+    for (WarpCursor cursor(graph, plans[w], 0); !cursor.is_done(); cursor.advance()) {
+      const MachineInstruction& instruction = code[cursor.instruction()];
+      if (unit_of(instruction) == Unit::kMbarrier &&
+          std::ranges::count(waits, instruction.ptx_line))
+        polls.push_back(instruction.ptx_line);
+    }
+    EXPECT_EQ(polls, waits) << "warp " << w;
+    EXPECT_FALSE(waits.empty());
+  }
 }
 
 TEST(CodeGraph, KnowsTheWaysOutOfLoops) {

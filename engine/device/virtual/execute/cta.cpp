@@ -122,7 +122,7 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   warpgroups_.assign((warps_.size() + kGroupWarps - 1) / kGroupWarps, Warpgroup());
   register_pool_.reset();
   failed_ = false;
-  if (launch_.count_memory) syncs_.assign(warps_.size(), {});
+  if (launch_.count_memory) records_.assign(warps_.size(), {});
   sectors_read_.clear();
   for (Warp& warp : warps_) reset_warp(warp);
 }
@@ -321,7 +321,7 @@ void Cta::note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrive
                     std::int64_t awaits) {
   constexpr std::size_t kMost = 1 << 16;
   if (!launch_.count_memory) return;
-  std::vector<SyncEvent>& events = syncs_[static_cast<std::size_t>(warp.index)];
+  std::vector<SyncEvent>& events = records_[static_cast<std::size_t>(warp.index)].syncs;
   const auto line = static_cast<std::uint32_t>(program().info[warp.pc].line);
   if (!events.empty()) {
     SyncEvent& last = events.back();
@@ -335,7 +335,16 @@ void Cta::note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrive
   if (events.size() < kMost) events.push_back({line, barrier, 1, arrives, awaits});
 }
 
+void Cta::note_taken(const Warp& warp) {
+  records_[static_cast<std::size_t>(warp.index)].branches[warp.pc].note_taken(warp.counts[warp.pc] -
+                                                                              1);
+}
+
 void Cta::on_exit(Warp& warp) {
+  if (launch_.count_memory) {
+    for (auto& [pc, branch] : records_[static_cast<std::size_t>(warp.index)].branches)
+      branch.end(warp.counts[pc]);
+  }
   scheduler_.note_progress();
   if (!warp.copies.empty() && launch_.check) {
     const AsyncCopy& copy = warp.copies.front();

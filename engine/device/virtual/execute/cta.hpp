@@ -20,7 +20,7 @@
 #include "engine/device/virtual/execute/warp_scheduler.hpp"
 #include "engine/device/virtual/execute/warpgroup.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
-#include "engine/predict/sync_event.hpp"
+#include "engine/predict/warp_record.hpp"
 
 namespace evo::ptx {
 
@@ -135,11 +135,12 @@ class Cta {
   /// The sectors of global memory that the CTA has read; empty unless the launch counts memory
   /// requests.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
-  /// The arrivals and waits of each warp at barriers; empty unless the launch counts memory
-  /// requests.
-  [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
+  /// The record of each warp, if the launch counts memory requests.
+  [[nodiscard]] const std::vector<WarpRecord>& records() const { return records_; }
   void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                  std::int64_t awaits);
+  /// Records that the warp takes the branch at its current instruction.
+  void note_taken(const Warp& warp);
   [[nodiscard]] std::vector<GlobalBuffer*>& buffer_cache() { return buffer_cache_; }
 
   /// Reports a hazard after which the kernel continues.
@@ -209,7 +210,7 @@ class Cta {
   std::vector<std::uint64_t> counts_;
   std::vector<std::uint64_t> taken_;
   std::vector<MemoryCounts> memory_counts_;
-  std::vector<std::vector<SyncEvent>> syncs_;
+  std::vector<WarpRecord> records_;
   std::unordered_set<std::uint64_t> sectors_read_;
   std::unordered_map<std::uint64_t, std::uint64_t> atomics_;
   bool failed_ = false;

@@ -22,7 +22,10 @@ void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   // In the counts for the time model, a backward branch counts as taken if at least one lane takes
   // it. A forward branch counts as taken only if all lanes take it, because only then does the warp
   // skip instructions.
-  if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
+  if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) {
+    ++warp.taken[warp.pc];
+    warp.cta->note_taken(warp);
+  }
   if (rest == 0) {
     warp.next_pc = target;
     return;

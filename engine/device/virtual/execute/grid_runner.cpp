@@ -37,14 +37,10 @@ void add(const std::vector<T>& from, std::vector<T>& to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
 }
 
-void keep_longest(const std::vector<std::vector<SyncEvent>>& syncs,
-                  std::vector<std::vector<SyncEvent>>& longest) {
-  const auto events = [](const std::vector<std::vector<SyncEvent>>& of_warps) {
-    std::size_t sum = 0;
-    for (const auto& warp : of_warps) sum += warp.size();
-    return sum;
-  };
-  if (events(syncs) > events(longest)) longest = syncs;
+/// Whether a CTA with `work` warp instructions is longer than `other`, or as long and earlier in
+/// the grid.
+bool is_longer(std::uint64_t work, std::uint64_t cta, const CtaRecord& other) {
+  return other.warps.empty() || work > other.work || (work == other.work && cta < other.cta);
 }
 
 std::uint64_t signature_of(Cta& cta) {
@@ -198,7 +194,6 @@ class Grid {
     const std::uint64_t executed = cta.scheduler().executed();
     ++counts_.ctas;
     counts_.warp_instructions += executed;
-    keep_longest(cta.syncs(), counts_.syncs);
     if (options_.note_ways) {
       counts_.ways.push_back({cta.number(), signature_of(cta), executed});
       cta.clear_counts();
@@ -210,7 +205,10 @@ class Grid {
     level.all_work += work;
     ++level.ctas;
     level.warp_instructions += executed;
-    keep_longest(cta.syncs(), level.syncs);
+    for (CtaRecord* longest : {&level.longest, &counts_.longest}) {
+      if (is_longer(executed, cta.number(), *longest))
+        *longest = {cta.number(), executed, cta.records()};
+    }
     add_counts(cta, level);
     add_counts(cta, counts_);
     cta.clear_counts();
@@ -251,7 +249,8 @@ CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
   add(other.executions, executions);
   add(other.taken, taken);
   add(other.memory, memory);
-  keep_longest(other.syncs, syncs);
+  if (!other.longest.warps.empty() && is_longer(other.longest.work, other.longest.cta, longest))
+    longest = other.longest;
   for (const auto& [address, count] : other.atomics) {
     atomics[address].operations += count.operations;
     atomics[address].ctas += count.ctas;

@@ -33,12 +33,19 @@ struct CtaWay {
   std::uint64_t work = 0;  ///< warp instructions
 };
 
+/// What a CTA did, in order; empty unless the launch counts memory requests.
+struct CtaRecord {
+  std::uint64_t cta = 0;
+  std::uint64_t work = 0;  ///< warp instructions
+  std::vector<WarpRecord> warps;
+};
+
 /// Counts of operations, summed over CTAs.
 struct CtaCounts {
-  std::vector<std::uint64_t> executions;      ///< see Cta::counts()
-  std::vector<std::uint64_t> taken;           ///< see Cta::taken()
-  std::vector<MemoryCounts> memory;           ///< for each instruction; empty if not counted
-  std::vector<std::vector<SyncEvent>> syncs;  ///< barrier events of the CTA with the most
+  std::vector<std::uint64_t> executions;  ///< see Cta::counts()
+  std::vector<std::uint64_t> taken;       ///< see Cta::taken()
+  std::vector<MemoryCounts> memory;       ///< for each instruction; empty if not counted
+  CtaRecord longest;                      ///< of the CTA with the most warp instructions
   /// atomic operations by address; empty unless the launch counts memory requests
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;

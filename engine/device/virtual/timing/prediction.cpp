@@ -36,7 +36,8 @@ class Activities {
         warps_(static_cast<std::size_t>(warps_of(launch))) {}
 
   CtaKind kind(double share) const {
-    CtaKind kind{.lines = {}, .syncs = counts_.syncs, .share = share};
+    CtaKind kind{.lines = {}, .syncs = {}, .share = share};
+    for (const WarpRecord& warp : counts_.longest.warps) kind.syncs.push_back(warp.syncs);
     kind.work = static_cast<double>(counts_.warp_instructions) / ctas_;
     for (auto& warp : kind.syncs) {
       for (SyncEvent& event : warp) event.line = behind(event.line);
@@ -77,6 +78,11 @@ class Activities {
       line.next = behind(line_at(program_, pc + 1));
       line.taken.resize(warps_);
       for (std::size_t w = 0; w < warps_; ++w) line.taken[w] = mean(counts_.taken, pc, w);
+      for (const WarpRecord& warp : counts_.longest.warps) {
+        const auto history = warp.branches.find(static_cast<std::uint32_t>(pc));
+        line.histories.push_back(history == warp.branches.end() ? BranchHistory{}
+                                                                : history->second);
+      }
     }
     if (counts_.memory.empty()) return;
     const MemoryCounts& memory = counts_.memory[pc];
