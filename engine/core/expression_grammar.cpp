@@ -1,7 +1,5 @@
 #include "engine/core/expression_grammar.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/core/expression_cursor.hpp"

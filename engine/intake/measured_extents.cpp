@@ -1,8 +1,6 @@
 #include "engine/intake/measured_extents.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"

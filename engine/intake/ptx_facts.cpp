@@ -1,7 +1,6 @@
 #include "engine/intake/ptx_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <initializer_list>
 #include <map>

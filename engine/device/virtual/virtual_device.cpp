@@ -92,7 +92,6 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return std::nullopt;
   }
 
-  void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
   [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
     return predictions_;

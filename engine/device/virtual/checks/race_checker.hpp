@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <vector>
 
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"

@@ -38,7 +38,6 @@ class DecodeContext {
   void decode_instruction(Frame& frame, const Instruction& in, int depth);
 
   // The decoders of the instruction families (families.hpp) call the following functions.
-  [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }

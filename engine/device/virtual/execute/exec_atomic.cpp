@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "engine/device/virtual/checks/taint.hpp"

@@ -1,8 +1,6 @@
 #include "engine/device/virtual/execute/exec_matrix.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <string>
 

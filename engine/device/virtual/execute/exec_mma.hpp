@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "engine/device/virtual/decode/registers.hpp"
 
 namespace evo::ptx {
