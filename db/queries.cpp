@@ -105,9 +105,8 @@ void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
       if (!is_forward && !is_backward) continue;
       rows[i].tie.reset();
       if (its.verdict != Verdict::kTie) continue;
-      rows[i].tie = is_forward
-                        ? Tie{its.ratio, its.ratio_low, its.ratio_high, its.pairs}
-                        : Tie{1 / its.ratio, 1 / its.ratio_high, 1 / its.ratio_low, its.pairs};
+      rows[i].tie = is_forward ? Tie{its.ratio, its.ratio_low, its.ratio_high}
+                               : Tie{1 / its.ratio, 1 / its.ratio_high, 1 / its.ratio_low};
     }
   }
 }

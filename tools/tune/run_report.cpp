@@ -264,6 +264,12 @@ void TuneReport::say(const std::string& line) const {
   }
 }
 
+void TuneReport::notice(const std::string& text) const {
+  if (text.empty()) return;
+  say(text);
+  emit({{"event", "notice"}, {"text", text}});
+}
+
 void TuneReport::emit(const OrderedJson& object) const {
   if (options_.json) {
     std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
