@@ -74,15 +74,6 @@ void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
   }
 }
 
-std::array<std::uint64_t, kWarpSize> destination_addresses(const Warp& warp,
-                                                           const CopyOperands& op) {
-  auto address = lane_addresses(warp, op.to);
-  for (std::uint64_t& a : address) {
-    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
-  }
-  return address;
-}
-
 }  // namespace
 
 void exec_cp_async(Warp& warp, const Instr& in) {
@@ -90,7 +81,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   const auto& op = in.as<CopyOperands>();
   const auto bytes = source_bytes(warp, op);
   if (cta.failed()) return;
-  const auto to = destination_addresses(warp, op);
+  const auto to = shared_addresses(warp, op.to);
   report_tainted_address(warp, op.to, warp.exec);
   const LaneAccess destination =
       resolve(warp, Space::kShared, to, warp.exec, op.bytes, AccessIntent::kWrite);

@@ -271,6 +271,14 @@ std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, const Addr
   return address;
 }
 
+std::array<std::uint64_t, kWarpSize> shared_addresses(const Warp& warp, const Address& from) {
+  auto address = lane_addresses(warp, from);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
+  }
+  return address;
+}
+
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask) {
   if (!warp.tainted || from.base == kNoRegister) return;
   const std::uint32_t lanes = tainted_lanes(warp, from.base, from.is_wide ? 8 : 4, mask);
