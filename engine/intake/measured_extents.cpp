@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/intake/extent_fit.hpp"
 #include "engine/intake/given.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/unfinished.hpp"
 #include "engine/problem/argument_json.hpp"

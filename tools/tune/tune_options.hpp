@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "tools/cli/value_lists.hpp"
 #include "tools/tune/elite_gates.hpp"
 #include "tools/tune/run_options.hpp"
 

@@ -14,7 +14,6 @@
 #include "engine/device/virtual/decode/store_slice.hpp"
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/memory/buffer_snapshot.hpp"
-#include "engine/device/virtual/memory/texture_table.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
@@ -22,7 +21,6 @@
 #include "engine/device/virtual/virtual_launch.hpp"
 #include "engine/device/virtual/virtual_memory.hpp"
 #include "engine/device/virtual/virtual_prediction.hpp"
-#include "engine/ptx/parser.hpp"
 #include "engine/ptx/source_lines.hpp"
 
 namespace evo {
