@@ -9,21 +9,17 @@
 #include "db/connection.hpp"
 #include "db/gpu_rows.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 #include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool passes(const StoredRun& run, const RunFilter& filter) {
   const DeviceInfo& device = run.info.device;
-  const bool device_fits = filter.device.empty() || device.id == filter.device ||
-                           lower(device.name).find(lower(filter.device)) != std::string::npos;
+  const bool device_fits =
+      filter.device.empty() || device.id == filter.device ||
+      lower_case(device.name).find(lower_case(filter.device)) != std::string::npos;
   return device_fits && (filter.shape.empty() || run.info.shape == filter.shape) &&
          (!filter.run || run.id == *filter.run);
 }

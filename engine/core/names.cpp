@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "engine/core/expression_words.hpp"
 
@@ -105,6 +106,12 @@ bool is_plain_name(std::string_view name) {
   };
   return !name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 }  // namespace evo

@@ -12,6 +12,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
+#include "engine/core/names.hpp"
 #include "engine/intake/element_type.hpp"
 #include "engine/intake/intake.hpp"
 
@@ -307,7 +308,7 @@ class Arguments {
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);
     const double high = given.high.value_or(given.fill_value.value_or(1));
-    const std::string fill = plain_fill(given.fill);
+    const std::string fill = lower_case(given.fill);
     if (fill == "constant") {
       target.generator = {{"distribution", "constant"},
                           {"value", number(given.fill_value.value_or(0))}};
@@ -324,12 +325,6 @@ class Arguments {
       target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
                               " " + given.data_source);
     }
-  }
-
-  static std::string plain_fill(std::string fill) {
-    std::transform(fill.begin(), fill.end(), fill.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return fill;
   }
 
   const T1File& t1_;
