@@ -14,6 +14,6 @@ namespace evo {
 [[nodiscard]] std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                                const std::vector<EliteMember>& elite,
                                                const std::vector<CandidateId>& known,
-                                               std::size_t at = 0);
+                                               std::size_t at);
 
 }  // namespace evo
