@@ -62,8 +62,7 @@ bool may_name_kernel(std::string_view text) {
     return is_letter(c) || is_decimal(c) || kSigns.find(c) != std::string_view::npos;
   };
   if (text.size() > kLongest || text.find("//") != std::string_view::npos ||
-      text.find("/*") != std::string_view::npos ||
-      !std::all_of(text.begin(), text.end(), allowed)) {
+      text.find("/*") != std::string_view::npos || !std::ranges::all_of(text, allowed)) {
     return false;
   }
   if (text.starts_with("::")) text.remove_prefix(2);
