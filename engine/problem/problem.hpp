@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/device_info.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/core/json_reader.hpp"

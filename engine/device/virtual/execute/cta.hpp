@@ -152,6 +152,8 @@ class Cta {
     return std::ranges::none_of(warps_,
                                 [](const Warp& warp) { return warp.state == WarpState::kReady; });
   }
+  /// True if all warps have only waited for a while.
+  [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.
   void retry_later(Warp& warp, const Instr& in);
@@ -160,8 +162,6 @@ class Cta {
  private:
   void fill_specials(Warp& warp);
   void reset_warp(Warp& warp);
-  /// True if all warps have only waited for a while.
-  [[nodiscard]] bool only_waits() const;
   void report_deadlock();
   void report_livelock(const Warp& warp);
   void check_leftovers();
