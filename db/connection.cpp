@@ -43,7 +43,8 @@ void Connection::prepare(Mode mode) {
   }();
   if (!header.is_fresh()) require_our_version(header);
   const std::string damage = structural_damage(database_);
-  if (!damage.empty()) fail("is damaged: {}", damage);
+  if (!damage.empty())
+    fail("is damaged: {}; restore a backup, or name another file by --db", damage);
   const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
   if (!changed.empty())
     fail("is damaged: its schema lacks '{}' or defines it differently", changed);
@@ -52,7 +53,8 @@ void Connection::prepare(Mode mode) {
     return;
   }
   // SQLite silently opens a read-only file for reading and fails only at the first write.
-  if (sqlite3_db_readonly(database_.getHandle(), "main") == 1) fail("may not be written");
+  if (sqlite3_db_readonly(database_.getHandle(), "main") == 1)
+    fail("may not be written; check the permissions of the file and of its folder");
   use_write_ahead_log();
   // With the write-ahead log, `synchronous = NORMAL` loses nothing if a process is killed. A power
   // failure may undo the latest transactions but never corrupts the file
@@ -65,7 +67,9 @@ void Connection::require_our_version(const DatabaseHeader& header) {
   if (header.application == kApplicationId && header.version == kSchemaVersion) return;
   keep_log(database_, file_);
   if (header.application != kApplicationId) {
-    fail("is a database of another program; evo-tune does not touch it");
+    fail(
+        "is a database of another program; the file was not changed\n"
+        "next step: name another file by --db");
   }
   const bool newer = header.version > kSchemaVersion;
   fail(
@@ -130,13 +134,13 @@ void Connection::fail_with(const SQLite::Exception& error) const {
           "or name a file on another disk by --db",
           kIntact, original);
     case SQLITE_READONLY:
-      fail("may not be written {}", original);
+      fail("may not be written; check the permissions of the file and of its folder {}", original);
     case SQLITE_CANTOPEN:
       fail("cannot be opened; does its folder exist, and may you write to it? {}", original);
     case SQLITE_NOTADB:
-      fail("is not a database {}", original);
+      fail("is not a database; name another file by --db {}", original);
     case SQLITE_CORRUPT:
-      fail("is damaged {}", original);
+      fail("is damaged; restore a backup, or name another file by --db {}", original);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       if (wait_->was_interrupted()) {

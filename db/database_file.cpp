@@ -88,7 +88,7 @@ void require_database_file(const fs::path& file) {
   // A file with a rollback journal is accepted even without the magic bytes, because its first
   // write was interrupted and SQLite rolls the write back.
   if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
-  throw DbError(file.string() + ": is not a database");
+  throw DbError(file.string() + ": is not a database; name another file by --db");
 }
 
 SQLite::Database open_for_writing(const fs::path& file, LockWait& wait) {

@@ -84,7 +84,9 @@ void declare(CLI::App& app, InitOptions& options) {
   app.add_option("--name", request.name,
                  "name of problem and space (default: the name of the file)")
       ->type_name("NAME");
-  app.add_option("--arch", request.arch, "architecture")->type_name("ARCH")->capture_default_str();
+  app.add_option("--arch", request.arch, "architecture to compile for")
+      ->type_name("ARCH")
+      ->capture_default_str();
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
       ->type_name(value_words::kFolder)
       ->capture_default_str();

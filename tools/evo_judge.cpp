@@ -343,7 +343,7 @@ ExitCode judge(const Options& options) {
   std::optional<StoredWinner> winner;
   if (!options.against.empty()) {
     if (device == nullptr || device->time_kind != TimeKind::kMeasured) {
-      throw InputError("--baseline: not supported on a device that does not measure");
+      throw InputError("--baseline: needs a device that measures times, such as --device cuda:0");
     }
     winner = find_winner(options.against, bench);
   }

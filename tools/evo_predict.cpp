@@ -56,7 +56,8 @@ void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
       ->type_name(value_words::kSpace)
       ->required();
-  app.add_option("--set", arguments.settings, "values of macros; the others keep their default")
+  app.add_option("--set", arguments.settings,
+                 "values of macros (default: those of --milestone, or the defaults)")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
   app.add_option("--milestone", arguments.milestone,

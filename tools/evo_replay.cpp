@@ -58,7 +58,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--seed", options.study.seed, "seed of the first repeat")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--jobs", options.study.jobs, "threads")
+  app.add_option("--jobs", options.study.jobs, "host threads that search")
       ->capture_default_str()
       ->transform(whole_number(1, 1024));
   app.add_flag("--json", options.json, "one JSON object for each space");

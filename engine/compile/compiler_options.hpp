@@ -14,7 +14,7 @@ struct OptionRules {
   std::vector<std::string> taken_macros = {};
   /// The folder to which include paths are relative.
   std::filesystem::path base = {};
-  /// Folders that may contain include paths.
+  /// Folders in which include paths must lie.
   std::vector<std::filesystem::path> include_roots = {};
 };
 

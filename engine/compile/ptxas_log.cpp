@@ -114,7 +114,7 @@ class Reader {
 
  private:
   void fail(std::string_view line, const std::string& why) {
-    if (error_.empty()) error_ = why + ": " + std::string(line);
+    if (error_.empty()) error_ = "the log of ptxas has " + why + ": " + std::string(line);
   }
 
   void headline(std::string_view line) {

@@ -88,7 +88,7 @@ class Loader {
     }
     if (!error && !fs::is_regular_file(real)) throw InputError(who + ": is no regular file");
     if (!error && fs::file_size(real, error) > kMostBytes) {
-      throw InputError(who + ": is larger than 16 MB");
+      throw InputError(who + ": is larger than 16 MB, the allowed maximum");
     }
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
@@ -247,7 +247,7 @@ class Expander {
   void append(std::string_view text) {
     if (output_.size() + text.size() > kMostBytes) {
       throw InputError(source_.name +
-                       ": together with its includes, the source is larger than 16 MB");
+                       ": together with its includes, the source exceeds 16 MB, the maximum");
     }
     output_ += text;
   }

@@ -6,11 +6,11 @@
 
 namespace evo {
 
-/// Takes the next part of a content.
+/// A function that receives the next part of some data.
 using TakePart = std::function<void(std::span<const std::byte>)>;
 
-/// Passes a content, in parts and in order, to a function. Large data of files thus need no copy of
-/// the whole content on the host.
+/// A function that passes all parts of some data, in order, to another function. The host thus
+/// needs no copy of all data of a large file.
 using ContentParts = std::function<void(const TakePart&)>;
 
 }  // namespace evo

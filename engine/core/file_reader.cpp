@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// Small enough for the L2 cache of a CPU core, and large enough for an efficient copy to a GPU.
+/// A part of this size fits in the L2 cache of a CPU core, and is copied to a GPU efficiently.
 constexpr std::size_t kLargestPart = 1 << 20;
 constexpr std::size_t kSmallestPart = 1 << 12;
 

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Reads a file in parts, so that a large file needs no copy of the whole content.
+/// Reads a file in parts, so that the host needs no copy of the whole file.
 class FileReader {
  public:
   /// Throws InputError if the file cannot be read, or is a folder, a pipe, a socket or a device.

@@ -37,8 +37,9 @@ ContentHash& ContentHash::add_file(const std::filesystem::path& file) {
     read += part.size();
   }
   if (read == size) return *this;
-  throw InputError(file.string() + ": has " + std::to_string(read) + " bytes instead of " +
-                   std::to_string(size) + "; do not change the file while evo-tune reads it");
+  throw InputError(file.string() + ": evo-tune read " + std::to_string(read) +
+                   " bytes, but the file's size is " + std::to_string(size) +
+                   "; do not change the file while evo-tune reads it");
 }
 
 std::string ContentHash::hex() const {

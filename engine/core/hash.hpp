@@ -17,8 +17,8 @@ class ContentHash {
   ContentHash& operator=(const ContentHash&) = delete;
 
   ContentHash& add(std::string_view field);
-  /// Adds the content of a file as a field. Throws InputError if the file cannot be read, or if its
-  /// size changes meanwhile.
+  /// Adds the content of a file as a field. Throws InputError if the file cannot be read, or if the
+  /// number of bytes read differs from the size that the operating system reports.
   ContentHash& add_file(const std::filesystem::path& file);
 
   /// The key of all fields added so far: 32 hexadecimal digits.

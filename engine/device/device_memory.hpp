@@ -31,9 +31,9 @@ class DeviceMemory {
   virtual void release(BufferId buffer) = 0;
   /// The specification with which `buffer` was allocated.
   [[nodiscard]] virtual BufferSpec spec(BufferId buffer) const = 0;
-  /// Writes `data` to the bytes of a buffer from `offset` on.
+  /// Copies `data` from the host to a buffer, from byte `offset` of the buffer on.
   virtual void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset = 0) = 0;
-  /// Reads the bytes of a buffer from `offset` on.
+  /// Copies the bytes of a buffer, from byte `offset` on, to `data` on the host.
   virtual void download(BufferId buffer, std::span<std::byte> data, std::size_t offset = 0) = 0;
   /// Sets every byte of a buffer to `value`.
   virtual void fill(BufferId buffer, std::byte value) = 0;

@@ -49,8 +49,8 @@ namespace evo {
                                                 const std::string& kernel_key,
                                                 const std::vector<std::size_t>& shapes);
 
-/// Converts the kernel of a built evaluation, timed on all shapes of this evaluation, to the form
-/// in which device workers receive kernels.
+/// The same for the kernel of `evaluation`, which must have been built. The timed shapes are all
+/// shapes of the evaluation.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task,
                                                 const Evaluation& evaluation);
 

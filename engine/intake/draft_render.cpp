@@ -151,7 +151,7 @@ std::string reason_of_tolerance(const Draft& draft) {
   const DtypeRow* bounds = least_exact(draft);
   if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
   return "  // assumed: some tens of rounding errors of " + std::string(bounds->name) +
-         ", for elements up to a few hundred; a sum of many elements needs more\n";
+         ", for values up to a few hundred; a sum of many elements needs more\n";
 }
 
 Ordered settings(const Draft& draft) {

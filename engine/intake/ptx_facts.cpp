@@ -72,7 +72,8 @@ class Reader {
       facts_.parameters.push_back(
           {entry_->variables.at(static_cast<std::size_t>(parameter)).bytes});
     }
-    if (facts_.parameters.size() > kMostParameters) throw InputError("more than 1024 parameters");
+    if (facts_.parameters.size() > kMostParameters)
+      throw InputError("the kernel has more than 1024 parameters");
     for (has_changed_ = true; has_changed_;) {
       has_changed_ = false;
       for (const Function* function : reached_) follow(*function);
@@ -301,7 +302,7 @@ class Reader {
     if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
       store(addressed(0));
-      depends(instruction, "a reduction into global memory");
+      depends(instruction, "a reduction into memory");
     } else if (has_modifier(instruction, "bulk")) {
       const auto target = std::ranges::find_if(instruction.modifiers, [](const auto& modifier) {
         return modifier == "global" || modifier.starts_with("shared");

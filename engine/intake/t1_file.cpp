@@ -96,8 +96,7 @@ class T1Reader {
            "\": allowed: \"CUDA\"; \"OpenCL\" or \"HIP\" if the kernel also compiles "
            "as CUDA");
     }
-    leave_out("KernelSpecification.Language: \"" + language +
-              "\": the kernel is compiled as CUDA; parameters, conditions and sizes are used");
+    leave_out("KernelSpecification.Language: \"" + language + "\": the kernel is compiled as CUDA");
   }
 
   void read_kernel_name(const Json& kernel) {

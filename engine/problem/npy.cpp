@@ -150,11 +150,11 @@ class NpyFile {
   /// Reads the header.
   explicit NpyFile(const std::filesystem::path& file) : name_(file.string()), reader_(file) {
     constexpr std::size_t kFirst = 12;  // magic, version, and the longest form of the length
-    require_head(kFirst, "no .npy file");
-    if (!head_.starts_with(kMagic)) fail("no .npy file");
+    require_head(kFirst, "is not a .npy file");
+    if (!head_.starts_with(kMagic)) fail("is not a .npy file");
     const auto version = static_cast<unsigned char>(head_[6]);
     if (version < 1 || version > 3) {
-      fail(".npy version " + std::to_string(version) + "; allowed: 1 to 3");
+      fail("has .npy version " + std::to_string(version) + "; allowed: 1 to 3");
     }
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint32_t length = 0;
@@ -164,7 +164,7 @@ class NpyFile {
       fail("its header has " + std::to_string(length) + " bytes; allowed: at most " +
            std::to_string(kMostHeader));
     }
-    require_head(start + length, "cut off");
+    require_head(start + length, "ends within its header");
     const auto header = NpyHeader::read(std::string_view(head_).substr(start, length));
     if (!header) {
       fail("its header differs from NumPy's format: {'descr': …, 'fortran_order': …, 'shape': …}");
@@ -175,10 +175,10 @@ class NpyFile {
   NpyFile(const NpyFile&) = delete;
   NpyFile& operator=(const NpyFile&) = delete;
 
-  /// Passes the elements to `take`. To be called once.
+  /// Passes the elements to `take`. Must be called only once.
   void read(Dtype dtype, std::size_t count, const TakePart& take) {
     if (header_.order != "False") {
-      fail("in Fortran order; allowed: C order (numpy.ascontiguousarray)");
+      fail("has Fortran order; allowed: C order (numpy.ascontiguousarray)");
     }
     const std::optional<std::uint64_t> elements = elements_of(header_.shape);
     if (!elements) {
@@ -205,8 +205,8 @@ class NpyFile {
     read_data(count * size_of(dtype), take);
   }
 
-  /// Appends parts to `data`, which must outlive the function. The memory for `bytes` bytes is
-  /// reserved, because a vector that is allocated with its final size is filled with zeros first.
+  /// Returns a function that appends parts to `data`, which must outlive it. The function reserves
+  /// memory for `bytes` bytes instead of resizing `data`, which would fill `data` with zeros first.
   [[nodiscard]] static TakePart appends_to(std::vector<std::byte>& data, std::size_t bytes) {
     return [&data, bytes](std::span<const std::byte> part) {
       data.reserve(bytes);

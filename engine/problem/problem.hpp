@@ -292,7 +292,7 @@ class Problem {
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
   /// folders of included files, as written in problem.json, relative to `folder`
   std::vector<std::string> include_paths;
-  /// Names of __constant__ variables that are intentionally zero.
+  /// Names of __constant__ and __device__ variables that are intentionally zero.
   std::vector<std::string> unset_constants;
   Formulas let;  ///< named formulas, already expanded in all expressions
   Expression flops;

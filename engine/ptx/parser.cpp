@@ -147,7 +147,7 @@ class ModuleParser {
 
   Module run() {
     while (!tokens_.at_end()) parse_item();
-    if (module_.functions.empty()) throw PtxError("no function", tokens_.line());
+    if (module_.functions.empty()) throw PtxError("the PTX has no function", tokens_.line());
     module_.call_sites = call_sites_.take();
     return std::move(module_);
   }

@@ -32,12 +32,14 @@ RecordedSpace::RecordedSpace(Recording recording) : recording_(std::move(recordi
     ordered_.push_back(std::all_of(parameter.values.begin(), parameter.values.end(),
                                    [](const RecordedValue& v) { return v.number.has_value(); }));
   }
-  if (product > 9e18) throw SpaceError(recording_.name + ": more than 9e18 combinations");
+  if (product > 9e18)
+    throw SpaceError(recording_.name + ": the parameters have more than 9e18 combinations");
   if (product <= kLargestTable) dense_.assign(static_cast<std::size_t>(product), 0);
   for (std::size_t i = 0; i < recording_.entries.size(); ++i) {
     const RecordedEntry& entry = recording_.entries[i];
     if (find(entry.candidate)) {
-      throw SpaceError(recording_.name + ": recorded twice: " + shown(recording_, entry.candidate));
+      throw SpaceError(recording_.name + ": a configuration is recorded twice: " +
+                       shown(recording_, entry.candidate));
     }
     std::uint64_t key = 0;
     for (std::size_t p = 0; p < strides_.size(); ++p)

@@ -66,11 +66,13 @@ class Replay {
  private:
   void start() {
     const std::vector<Candidate> proposals = strategy_.propose(1);
-    if (proposals.size() > 1) throw Error(ExitCode::kBadInput, "too many proposals");
+    if (proposals.size() > 1)
+      throw Error(ExitCode::kBadInput,
+                  "the strategy proposed several configurations; allowed here: one");
     exhausted_ = proposals.empty();
     if (exhausted_) return;
     if (!seen_.add(proposals.front())) {
-      throw Error(ExitCode::kBadInput, "a candidate was proposed twice");
+      throw Error(ExitCode::kBadInput, "the strategy proposed a configuration twice");
     }
     ++started_;
     slots_.push_back(proposals.front());

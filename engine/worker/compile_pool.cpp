@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kRestOfAnswer{5};
 std::string complaint_in(const nlohmann::json& reply) {
   if (reply.contains("missing_folder")) {
     return "it has no folder " + reply.at("missing_folder").get<std::string>() +
-           ", in which the kernel includes files";
+           ", from which the kernel includes files";
   }
   return reply.value("error", std::string());
 }

@@ -262,7 +262,7 @@ Packet first_packet(PacketSocket& run) {
     poll(&entry, 1, -1);
     if (auto packet = run.receive()) return *std::move(packet);
   }
-  throw MissingError("the run is gone");
+  throw MissingError("evo-tune, which started this gateway, has ended");
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ CompileAnswer within_size(Compiled compiled) {
   const std::size_t bytes = compiled.ptx.size() + compiled.cubin.size();
   if (bytes <= kMostBytes) return compiled;
   return Rejection{Gate::kBuild, "the kernel's code takes " + std::to_string(bytes >> 20) +
-                                     " MiB; allowed: " + std::to_string(kMostBytes >> 20)};
+                                     " MiB; allowed: at most " + std::to_string(kMostBytes >> 20)};
 }
 
 struct Watched {

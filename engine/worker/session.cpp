@@ -270,7 +270,7 @@ PredictedProfile Session::predicted_profile(const KernelUnderTest& kernel, const
 LaunchOutcome Session::write_outputs(const KernelUnderTest& kernel, const std::string& shape,
                                      const std::string& folder, const Progress& progress) {
   report_to(progress);
-  progress("launching it once");
+  progress("launching the kernel once");
   const auto failed = [](const Fault& fault) {
     return LaunchOutcome{Rejection{Gate::kCorrectness, fault.reason, fault.detail},
                          fault.device_lost};

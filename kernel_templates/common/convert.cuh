@@ -13,15 +13,15 @@ __device__ __forceinline__ u32 f16x2_from_f32(float lo, float hi) {
   return pair;
 }
 
-/// Returns max(0, lo) and max(0, hi) as a pair of integers in units of 2^-24, the least f16,
-/// rounded to nearest even. Results from 2048 on have the bits of f16 values. NaN becomes 0x7FFF.
+/// Converts max(0, lo) and max(0, hi) to f16. Below 2^-13, the bits of an f16 are its value in
+/// units of 2^-24, so this rounds to an integer number of these units. NaN becomes 0x7FFF.
 __device__ __forceinline__ u32 units_from_f32(float lo, float hi) {
   u32 pair;
   asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(hi), "f"(lo));
   return pair;
 }
 
-/// Returns the larger f16 of each half; of NaN and a number, the number.
+/// Returns the larger f16 of each half; if one of two is NaN, the other.
 __device__ __forceinline__ u32 max_f16x2(u32 a, u32 b) {
   u32 pair;
   asm("max.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(a), "r"(b));

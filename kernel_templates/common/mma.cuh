@@ -12,7 +12,7 @@
 
 namespace ptx {
 
-/// One A operand: 16 rows by 16 f16 or 32 e4m3.
+/// A lane's part of an A operand, which has 16 rows by 16 f16 or 32 e4m3.
 struct Fragment {
   u32 word[4];
 };

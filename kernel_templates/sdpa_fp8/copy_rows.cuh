@@ -1,5 +1,5 @@
-// Copies rows of Q, K or V to shared memory. Include this file after the template's configuration,
-// which defines kRowChunks, kRowBytes and swizzle_of().
+// Copies rows of Q, K or V to shared memory. Include mma_config.cuh or wgmma_config.cuh before
+// this file: they define kRowChunks, kRowBytes and swizzle_of().
 #pragma once
 
 #include "common/async_copy.cuh"

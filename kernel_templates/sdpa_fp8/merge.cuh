@@ -7,8 +7,8 @@
 // columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of lane L,
 // so there are no bank conflicts.
 //
-// Include this file after the template's configuration, which defines kShares and kShareChunks,
-// kExchange, kStats and kBroadcast, and sync_consumers().
+// Include mma_tiles.cuh or wgmma_tiles.cuh before this file: they define sync_consumers(), and
+// include the file that defines kShares, kShareChunks, kExchange, kStats and kBroadcast.
 #pragma once
 
 #include "common/convert.cuh"

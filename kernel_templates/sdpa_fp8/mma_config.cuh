@@ -62,7 +62,7 @@
 #error fp8 modes need sm_89: e4m3 operands of mma.sync
 #endif
 #if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
-#error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
+#error LAZY_RESCALE is at most 8 with PV_MODE fp8: small P would become 0
 #endif
 #if PIPELINE && Q_IN_REGS != (QK_MODE == QK_MODE_FP8 ? Q_IN_REGS_BYTES : Q_IN_REGS_HALVES)
 #error PIPELINE needs the operands of Q in registers as the mma reads them

@@ -1,7 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
-// Include this file after the template's configuration, which defines kBlocks, kStepTiles,
-// kColumnTiles, EXP, LAZY_RESCALE, ….
+// Include mma_config.cuh or wgmma_config.cuh before this file: they define kBlocks, kStepTiles,
+// kColumnTiles, ….
 #pragma once
 
 #include "common/convert.cuh"
@@ -15,10 +15,11 @@ __device__ constexpr bool is_linear(int n) {
   return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
 }
 
-/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416. Large P
-/// matter, because e4m3 has no numbers between 0 and 2^-9, and linear interpolation gives none
-/// between 0 and 2^-7. So with kCeilings, P may grow by up to 2^LAZY_RESCALE before the maximum is
-/// raised in rows in which no score stands out, but only by 2 in the other rows.
+/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416. With
+/// kCeilings, a maximum is raised beyond the scores, so that P may grow before the next raise: by a
+/// factor of up to 2^LAZY_RESCALE in rows with many large scores, but only by a factor of 2 in the
+/// other rows, where more of the P would become 0: e4m3 has no numbers between 0 and 2^-9, and
+/// linear interpolation gives none between 0 and 2^-7.
 constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
 constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;
 
@@ -103,8 +104,8 @@ struct Exponent {
 /// EXP linear: 8 (x + 7) is the byte of e4m3 2^x, interpolated linearly between powers of two
 /// (Schraudolph, 1999). kByteOffset makes the mean of the relative error 0; its rms is 3.1 %, where
 /// rounding the exact 2^x to e4m3 has 2.6 %. Results below 2^-7 become 0.
-constexpr float kByteUnit = 1.0f / (1 << 24);  // of units_from_f32()
-constexpr u32 kLowBytes = 0x6420;              // of two pairs of 16 bits, for permute_bytes()
+constexpr float kByteUnit = 1.0f / (1 << 24);  // the unit of units_from_f32()
+constexpr u32 kLowBytes = 0x6420;  // selects the low bytes of four numbers of 16 bits
 constexpr float kByteScale = 8 * kByteUnit;
 constexpr float kByteOffset = (8 * 7 - 0.46f) * kByteUnit;
 
@@ -116,8 +117,8 @@ __device__ __forceinline__ Exponent exponent_of(float maximum, float scale, bool
 
 struct RowMaxima {
   float row;  ///< the largest score of the row
-  /// With kCeilings, the least of the largest scores of the row's four lanes: nearly the largest,
-  /// unless few scores of the row stand out.
+  /// With kCeilings, the smallest of the four lanes' maxima of the row: it is close to `row` unless
+  /// few scores of the row are large.
   float least_lane;
 };
 
@@ -142,8 +143,8 @@ struct Rescaling {
 };
 
 /// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
-/// of a row of the warp would exceed its limit; with kCeilings, raises them further if no score
-/// stands out, so that they need not be raised again soon.
+/// of a row of the warp would exceed its limit; with kCeilings, raises them further if many scores
+/// are near the maximum, so that they need not be raised again soon.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
@@ -274,10 +275,10 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // reaches the sign of a large P
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // sets the sign of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
-  u32 largest = 0;  // of the bytes by is_linear(), as pairs of 16 bits
+  u32 largest = 0;  // of the bytes from linear interpolation, in each half
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// The kernel's arguments, and the parts of the work of a CTA and of a thread. Include this file
-// after the template's configuration, which defines HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
+// The kernel's arguments, and the parts of the work of a CTA and of a thread. Include
+// mma_config.cuh or wgmma_config.cuh before this file: they define kTileM and kCausal.
 #pragma once
 
 #include "common/types.cuh"

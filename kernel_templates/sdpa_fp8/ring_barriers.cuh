@@ -1,5 +1,5 @@
-// The mbarriers of a ring that producers fill ahead of the consumers. Include this file after the
-// template's configuration, which defines STAGES_K and STAGES_V.
+// The mbarriers of a ring that producers fill ahead of the consumers. Include mma_config.cuh
+// or wgmma_config.cuh before this file, because problem.cuh needs it.
 #pragma once
 
 #include "common/mbarrier.cuh"

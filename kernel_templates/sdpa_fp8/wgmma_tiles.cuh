@@ -256,8 +256,8 @@ struct ProducedRing : RingBarriers {
       schedule.advance();
       step = 0;
     };
-    // If more than one tile is in flight, K of the next tile is already there when V of this tile
-    // is, and consumers need both at the same time.
+    // If more than one tile is in flight, K of the next tile arrives no later than V of this tile.
+    // Consumers need both at once, so producers release that K before they transpose this V.
     constexpr int kEarly = kAhead > 1;
 #pragma unroll 1
     for (int n = -kAhead; n < copied; ++n) {

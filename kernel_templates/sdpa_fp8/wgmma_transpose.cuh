@@ -46,8 +46,8 @@ __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid,
   });
 }
 
-/// Transposes the blocks that this warp copied to `from`, and stores them at address `slot`, the
-/// first block at key `first_key`.
+/// Transposes the blocks that the warp of thread `copier` copied to `from`, and stores block i at
+/// key `first_key` + 16 i of the tile at address `slot`.
 __device__ __forceinline__ void transpose_blocks(u32 slot, u32 first_key, u32 from, u32 copier) {
   const u32 lane = copier % kWarp;
   const u32 line = lane % 8;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void transpose_blocks(u32 slot, u32 first_key, u32 fr
     const u32 chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
     const u32 write =
         slot + key / kPanelKeys * kPanelBytes + lane * kPanelKeys + chunk * kChunkBytes;
-    // All loads precede the stores, because a load takes as long as tens of instructions.
+    // All loads precede the stores, because the latency of a load is tens of instructions.
     ptx::Fragment v[kRowChunks / 2];
 #pragma unroll
     for (int i = 0; i < kRowChunks / 2; ++i) {

@@ -42,7 +42,7 @@ bool has_p_in_bytes(const RecordedCandidate& candidate) {
 }
 
 TEST(Agreement, RecordsAreOfThisArchitecture) {
-  for (const char* file : {"h100.gz", "h100_wgmma.gz"}) {
+  for (const char* file : {"h200.gz", "h200_wgmma.gz"}) {
     const Record& record = record_of(file);
     std::cout << record.device_name << ", " << record.driver << ", " << record.compiler << ", "
               << record.date << '\n';
@@ -53,20 +53,20 @@ TEST(Agreement, RecordsAreOfThisArchitecture) {
 }
 
 TEST(Agreement, RecordsAreLargeEnough) {
-  const Record& record = record_of("h100.gz");
+  const Record& record = record_of("h200.gz");
   EXPECT_GE(record.cases.size(), kFewestKernels);
   const auto half = std::ranges::count_if(record.candidates, [](const RecordedCandidate& one) {
     return one.space.starts_with("sdpa") && !has_p_in_bytes(one);
   });
   EXPECT_GE(static_cast<std::size_t>(half), kFewestHalfCandidates);
-  const Record& wgmma = record_of("h100_wgmma.gz");
+  const Record& wgmma = record_of("h200_wgmma.gz");
   EXPECT_GE(wgmma.candidates.size(), kFewestWgmmaCandidates);
   const auto bytes = std::ranges::count_if(wgmma.candidates, has_p_in_bytes);
   EXPECT_GE(static_cast<std::size_t>(bytes), kFewestWgmmaByteCandidates);
 }
 
 TEST(Agreement, KernelsGiveWhatTheCardGave) {
-  Replay replay(kRoot, record_of("h100.gz"), 2);
+  Replay replay(kRoot, record_of("h200.gz"), 2);
   std::size_t compared = 0;
   std::size_t identical = 0;
   for (const AgreementCase& data : all_cases()) {
@@ -101,7 +101,7 @@ TEST_P(Candidates, GiveWhatTheCardGave) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Share, Candidates,
-                         testing::Combine(testing::Values("h100.gz", "h100_wgmma.gz"),
+                         testing::Combine(testing::Values("h200.gz", "h200_wgmma.gz"),
                                           testing::Range(std::size_t{0}, kShares)));
 
 }  // namespace

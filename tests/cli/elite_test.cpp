@@ -255,8 +255,8 @@ TEST_F(EvoElite, TheFastestTimeOfAVendorStandsBelowTheElite) {
   }
   EXPECT_EQ(store_.vendor_times(run_).size(), 2U);
   EXPECT_THAT(elite("").out,
-              HasSubstr("PyTorch 2.11.0 cudnn from fp16 takes 17.50 µs: 1.75 times as long as "
-                        "candidate 1 (1.74 to 1.76), timed in turn\n"));
+              HasSubstr("PyTorch 2.11.0 cudnn with fp16 inputs takes 17.50 µs: 1.75 times as long "
+                        "as candidate 1 (1.74 to 1.76), timed in turn\n"));
   json wrong = compared(run_, best);
   wrong["results"][0]["right"] = false;
   EXPECT_THAT(store(wrong), Pair(0, "0 times stored in evo.db\n"));

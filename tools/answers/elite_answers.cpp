@@ -174,7 +174,7 @@ std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
   if (fastest_first.empty()) return {};
   const VendorTime& time = fastest_first.front();
   return fmt::format(
-      "{} from {} takes {:.2f} µs: "
+      "{} with {} inputs takes {:.2f} µs: "
       "{:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed in turn\n",
       time.name, time.starts_from, time.p50_us, time.ratio, time.candidate, time.ratio_low,
       time.ratio_high);

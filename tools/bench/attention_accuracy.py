@@ -28,7 +28,7 @@ import evo_tune
 
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
-SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores, and their keys
+SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores; number of keys
 # Sizes that may differ from those on which a kernel was checked; the templates work for any sizes.
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
@@ -44,7 +44,7 @@ def contenders_of(torch, bundles, libraries, sets):
         contender = compare_pytorch.kernel_contender(bundle, sets)
         contender.name = P_TYPES[kernel["config"]["PV_MODE"]]
         right, *_ = compare_pytorch.Tuned(bundle, "", kernel, sizes).check(torch, sets)
-        contender.why_not = "" if right else "a kernel exceeds its tolerance"
+        contender.why_not = "" if right else "the error of a kernel exceeds its tolerance"
         contenders.append(contender)
     return contenders + [compare_pytorch.fp8_contender(library, sets) for library in libraries]
 
@@ -78,7 +78,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bundles", nargs="+", help="folders that evo-export --bundle wrote")
     parser.add_argument("--lengths", default="512,1024,2048,4096,8192,16384",
-                        help="numbers of keys, with commas")
+                        help="numbers of keys, with commas between them")
     parser.add_argument("--max-seconds", type=float, default=float("inf"),
                         help="start no further row after this time")
     options = parser.parse_args()

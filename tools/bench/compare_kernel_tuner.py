@@ -101,8 +101,8 @@ def tune(name, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20, help="candidates of each space")
-    parser.add_argument("--seconds", type=float, help="end each search after so long")
-    parser.add_argument("--strategy", default="random_sample", help="Kernel Tuner's name of it")
+    parser.add_argument("--seconds", type=float, help="end each search after this time")
+    parser.add_argument("--strategy", default="random_sample", help="strategy of Kernel Tuner")
     parser.add_argument("spaces", nargs="*", metavar="SPACE[:SHAPE]", help="names of search_spaces/*.json; all of them by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -281,12 +281,12 @@ def print_table(result):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bundles", nargs="+", help="folders that evo-export --bundle wrote")
-    parser.add_argument("--samples", type=int, default=100, help="samples a contender")
+    parser.add_argument("--samples", type=int, default=100, help="samples of each contender")
     parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
     parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
     parser.add_argument("--max-seconds", type=float, default=math.inf,
                         help="start no further shape after this time")
-    parser.add_argument("--json", type=pathlib.Path, help="also write the results here")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the results to this file")
     parser.add_argument("--db", type=pathlib.Path,
                         help="also store the others' times in this database, beside the runs")
     options = parser.parse_args()
@@ -330,7 +330,8 @@ def main():
             return 2
         for kernels in shapes:
             if time.monotonic() - begin > options.max_seconds:
-                print(f"no time for {kernels[0].kernel['shape']['name']}", file=sys.stderr)
+                print(f"no time is left for shape {kernels[0].kernel['shape']['name']}",
+                      file=sys.stderr)
                 continue
             results += compare(torch, kernels, libraries, options)
             for result in results[-len(kernels):]:

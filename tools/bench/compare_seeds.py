@@ -25,7 +25,8 @@ def run(*command):
     """Standard output of a program, which must end with exit code 0 or 1."""
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
-        sys.stderr.write(f"compare_seeds.py: exit code {done.returncode}: {' '.join(command)}\n")
+        sys.stderr.write(f"compare_seeds.py: this command ended with exit code {done.returncode}: "
+                         f"{' '.join(command)}\n")
         raise SystemExit(3)
     return done.stdout
 

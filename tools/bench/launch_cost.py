@@ -315,7 +315,8 @@ def about(torch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--arguments", default="2,4,8,16")
-    parser.add_argument("--driver", help="a driver that does nothing")
+    parser.add_argument("--driver", help="measure without a GPU, by a driver library that does "
+                                         "nothing")
     parser.add_argument("--json", metavar="FILE", help="writes the figures to a file as well")
     parser.add_argument("--of-pytorch", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -336,7 +337,7 @@ def main():
     if options.driver:
         without_gpu(table, os.path.abspath(options.driver))
     elif not has_torch:
-        print("launch_cost.py: PyTorch is missing", file=sys.stderr)
+        print("launch_cost.py: PyTorch is missing; --driver measures without it", file=sys.stderr)
         return 3
     else:
         import torch

@@ -156,8 +156,8 @@ from_recordings() {
   predict row_softmax search_spaces/row_softmax_h200 mission
   predict stencil tools/bench/real_kernels/search_spaces/stencil mission
   predict matmul tools/bench/real_kernels/search_spaces/matmul mission
-  step agreement 60 'record-agreement --check tests/agreement/recorded/h100.gz'
-  step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h100_wgmma.gz'
+  step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
+  step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h200_wgmma.gz'
   step ladder 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs ladder; do evo-elite $answer --db $work/h200.db; done'
   step insight 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite insight --db \$work/h200.db | $steps"
 }

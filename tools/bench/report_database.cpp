@@ -307,13 +307,13 @@ ExitCode run(int argc, char** argv) {
       "The device is called \"made-up GPU\", and its times mean nothing.");
   app.add_option("--db", arguments.db, "database file")->required();
   app.add_option("--space", arguments.space, "search space")->capture_default_str();
-  app.add_option("--candidates", arguments.candidates, "how many")
+  app.add_option("--candidates", arguments.candidates, "number of candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--generation", arguments.a_generation, "candidates of a generation")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
-  app.add_option("--seed", arguments.seed, "of the draw")
+  app.add_option("--seed", arguments.seed, "seed of the random draw")
       ->capture_default_str()
       ->transform(seed_number());
   if (const auto done = parse_command_line(app, argc, argv)) return *done;

@@ -77,7 +77,7 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
       ->capture_default_str()
       ->transform(whole_number(0, 100000));
-  app.add_option("--candidates", arguments.candidates, "how many")
+  app.add_option("--candidates", arguments.candidates, "number of candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   if (const auto done = parse_command_line(app, argc, argv, {})) return *done;
@@ -93,7 +93,7 @@ ExitCode run(int argc, char** argv) {
     notice = gate.take();
   }
   const auto* joined = std::get_if<WorkerGate::Joined>(&*notice);
-  if (joined == nullptr) throw MissingError("no worker comes in");
+  if (joined == nullptr) throw MissingError("no worker connects");
   const double remote_ms = report("loopback, TCP and TLS", candidate_ms(*joined->host, arguments));
   std::printf("%-24s %8.3f ms per candidate\n", "difference", remote_ms - local_ms);
   kill(agent, SIGTERM);

@@ -59,7 +59,7 @@ ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body)
     say(error.what());
     return ExitCode::kBadInput;
   } catch (const std::exception& error) {
-    say(std::string("unexpected: ") + error.what());
+    say(std::string("unexpected error: ") + error.what());
     return ExitCode::kMissing;
   }
 }

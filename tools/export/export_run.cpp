@@ -76,7 +76,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
                         const RunExportOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, filter);
   if (runs.empty()) {
-    std::cerr << "evo-export: " << db << ": no run matches\n";
+    std::cerr << "evo-export: " << db << ": no run matches the given --run, --device and --shape\n";
     return ExitCode::kNothingGreen;
   }
   const StoredRun& run = runs.back();

@@ -61,7 +61,8 @@ Launched::Launched(const std::vector<LaunchCommand>& commands, const std::string
     const int parent = getpid();
     const pid_t process = fork();
     if (process == 0) become(arguments.data(), variables.data(), theirs.get(), parent);
-    if (process < 0) throw MissingError(std::string("no worker starts: ") + std::strerror(errno));
+    if (process < 0)
+      throw MissingError(std::string("a worker cannot be started: ") + std::strerror(errno));
     running_.push_back({process, command.words.front()});
     const std::string line = key + "\n";
     if (command.key_on_input) (void)send(ours.get(), line.data(), line.size(), MSG_NOSIGNAL);

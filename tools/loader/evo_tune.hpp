@@ -83,7 +83,7 @@ class Bundle {
       }
       variables_ = index_.names("shape_variables");
       buffers_ = index_.names("buffers");
-      if (buffers_.size() > detail::kMostArguments) throw Error("'buffers' are too many");
+      if (buffers_.size() > detail::kMostArguments) throw Error("'buffers' has too many entries");
       if (!signature.empty() && index_.text("signature") != signature) {
         throw Error("takes " + index_.text("signature") + ", but the program was compiled for " +
                     signature + ": compile it again with the bundle's header");

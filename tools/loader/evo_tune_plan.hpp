@@ -54,7 +54,7 @@ inline void store(std::vector<unsigned char>& bytes, const Json& field, double v
   const std::size_t size = whole(field.number("bytes"), sizeof value, "'bytes'");
   const auto put = [&](const auto& number) {  // the low bytes of an integer
     if (size > std::min(sizeof number, bytes.size()) || offset > bytes.size() - size) {
-      throw Error("a bad offset");
+      throw Error("'offset' and 'bytes' reach beyond the argument");
     }
     std::memcpy(bytes.data() + offset, &number, size);
   };
@@ -174,7 +174,8 @@ inline TensorMap planned_map(const Json& its, const Values& values) {
   };
   const auto fill = [&](const char* key, auto& numbers, std::size_t count) {
     const std::vector<Json>& list = its.list(key);
-    if (list.size() != count) throw Error(std::string(key) + " of " + name + ": a wrong number");
+    if (list.size() != count)
+      throw Error(std::string(key) + " of " + name + ": the list has the wrong number of entries");
     for (std::size_t i = 0; i < count; ++i)
       numbers[i] = static_cast<std::decay_t<decltype(numbers[0])>>(value(list[i]));
   };
@@ -250,7 +251,7 @@ inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& val
   constexpr double kMost = 0x1p31 - 1;
   std::array<unsigned, 7> sizes{};
   const std::vector<Json>& list = step.list("sizes");
-  if (list.size() != sizes.size()) throw Error("'sizes' are not 7");
+  if (list.size() != sizes.size()) throw Error("'sizes' must be 7 expressions");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::string& text = list[i].text("expression");
     sizes[i] = static_cast<unsigned>(whole(value_of(list[i], values), kMost, text));
@@ -301,7 +302,7 @@ inline Plan planned(const Json& json, Values values, const Device& device,
     for (const std::string& name : its.names("attributes"))
       step.attributes.push_back(launch_attribute(name));
   }
-  return !plan.steps.empty() ? plan : throw Error("no step runs");
+  return !plan.steps.empty() ? plan : throw Error("'when' of every step is 0");
 }
 
 [[noreturn]] inline void fail_apart(const std::string& name, const std::string& problem) {

@@ -63,7 +63,7 @@ report.against = (us, winner, name) => [report.format.ratio(us / winner.p50_us),
 
 /** The times of a vendor's library, if they are stored. */
 report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.format.ratio(vendor.ratio),
-  report.element("small", {}, `${vendor.name} from ${vendor.starts_from}: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
+  report.element("small", {}, `${vendor.name} with ${vendor.starts_from} inputs: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
 
 report.variables = run => run.variables
   ? ` (${Object.entries(run.variables).map(([name, value]) => `${name} ${value}`).join(", ")})` : "";

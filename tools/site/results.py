@@ -19,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
 FORMAT = "evo-tune results 2"
 DEVICES = {  # folder of runs: name, summary, in the order of the site
+    "nvidia-h200": ("NVIDIA H200", "Measured on one NVIDIA H200. Programs on a machine without a GPU "
+                    "evaluated recordings of an H200 and of an H100 later."),
     "nvidia-h100": ("NVIDIA H100", "Measured on one NVIDIA H100."),
-    "nvidia-h200": ("recordings of cards", "Recorded on one NVIDIA H200 and one H100. Programs evaluated "
-                    "the recordings later, on a machine without a card."),
     "no-gpu": ("machines without a GPU", "Measured or counted on processors. Times of kernels are "
                "predicted or simulated."),
 }
-README_DEVICE = "nvidia-h100"
+README_DEVICE = "nvidia-h200"
 # The rows of the README's table, and the only column of the results page that this table omits.
 README_SIZES = ("2, 8, 32, 64", "2, 8, 512, 64", "2, 8, 2048, 64", "2, 8, 2048, 128",
                 "2, 8, 2048, 64, causal")
@@ -93,7 +93,7 @@ def comparisons(run):
     rows_of = {}
     for result in json.loads(run.output)["results"]:
         if not result["right"]:
-            raise ValueError(f"{run.command}: {result['manifest']} is wrong")
+            raise ValueError(f"{run.command}: {result['manifest']} gives wrong results")
         variables = result["shape"]["variables"]
         sizes = tuple(int(variables[name]) for name in ("B", "H", "LQ", "D", "CAUSAL"))
         rows_of.setdefault(sizes, []).extend(

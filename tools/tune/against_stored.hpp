@@ -19,7 +19,7 @@ struct StoredWinner {
 /// Finds the stored winner for the template, shape and device architecture of `bench`. `path`: a
 /// database or a bundle's folder. From a database, returns the winner of the newest run that was
 /// measured on this architecture; from a bundle, the kernel for exactly this shape. Throws
-/// InputError that lists the available winners, or DbError.
+/// InputError or DbError if there is none, or if `path` cannot be read.
 [[nodiscard]] StoredWinner find_winner(const std::string& path, const Workbench& bench);
 
 /// The comparison of the kernel under test with a stored winner, timed in turn.

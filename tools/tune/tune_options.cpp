@@ -35,7 +35,7 @@ ValueLists tune_value_lists() {
 void declare(CLI::App& app, TuneOptions& options) {
   options.session.declare(app, true);
   options.session.remote.declare(app);
-  app.add_option("--generations", options.tuner.generations, "generations")
+  app.add_option("--generations", options.tuner.generations, "number of generations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--children", options.tuner.children,

@@ -25,12 +25,13 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
       static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
   const auto limit = static_cast<std::uint64_t>(model.info.max_threads_per_cta);
   if (threads == 0 || threads > limit || config.block[2] > 64) {
-    return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
-                  std::to_string(limit));
+    return refuse("block of " + dimensions(config.block) + " threads; allowed: 1 to " +
+                  std::to_string(limit) + " threads, at most 64 in the third dimension");
   }
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
       config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535) {
-    return refuse("grid of " + dimensions(config.grid) + " CTAs");
+    return refuse("grid of " + dimensions(config.grid) +
+                  " CTAs; allowed: 1 to 2^31 - 1, 65535 and 65535 in the three dimensions");
   }
   const int bound = program.max_threads;
   if (bound > 0 && threads > static_cast<std::uint64_t>(bound)) {

@@ -31,7 +31,7 @@ void VirtualMemory::upload(BufferId buffer, std::span<const std::byte> data, std
   GlobalBuffer& target = at(buffer);
   if (offset > target.bytes || data.size() > target.bytes - offset) {
     throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
-                     "' of " + std::to_string(target.bytes));
+                     "' of " + std::to_string(target.bytes) + " bytes");
   }
   if (!data.empty()) std::memcpy(target.data.get() + offset, data.data(), data.size());
   target.mark_written(data.size(), offset);
@@ -41,7 +41,7 @@ void VirtualMemory::download(BufferId buffer, std::span<std::byte> data, std::si
   const GlobalBuffer& source = at(buffer);
   if (offset > source.bytes || data.size() > source.bytes - offset) {
     throw InputError("download of " + std::to_string(data.size()) + " bytes from '" + source.name +
-                     "' of " + std::to_string(source.bytes));
+                     "' of " + std::to_string(source.bytes) + " bytes");
   }
   if (!data.empty()) std::memcpy(data.data(), source.data.get() + offset, data.size());
 }

@@ -33,13 +33,14 @@ struct CheckCase {
   std::vector<std::optional<KeptId>> expected;
   /// memory for the outputs of a kernel's first run; only in the case with index 0
   std::vector<std::optional<KeptId>> first_run;
-  /// If only some rows are checked: for each output, the elements that the reference computed, and
-  /// a flag for each element that tells whether the reference computed it.
+  /// If only some rows are checked: by argument, the elements of an output that the reference
+  /// computed, and a flag for each element that tells whether the reference computed it.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
   bool knows_all = false;
 
-  /// The expected content of `elements` in output `position`, as computed by expect_rows().
+  /// The expected content of `elements` of the output that is argument `position`, as computed by
+  /// expect_rows().
   [[nodiscard]] Expectation expectation_of(std::size_t position, Dtype dtype,
                                            std::span<const std::size_t> elements) const;
 };

@@ -176,8 +176,8 @@ std::size_t CorrectnessGate::most_launches(const LoadedKernel& kernel, const Sha
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // Makes all cases before the kernel's workspace, so that the kernel is at fault if the remaining
-  // memory is too small for its workspace.
+  // Unless a SampledCheck may be enough, makes all cases before the kernel's workspace, so that the
+  // kernel is at fault if the remaining memory is too small for its workspace.
   if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
     const std::size_t seeds = seeds_for(shape, job.effort);
     for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
@@ -277,7 +277,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   }
   // 3. If the kernel keeps state between launches, launch many times.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
-    job.progress("launching " + name + " often");
+    job.progress("launching the kernel many times on " + name);
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
   }
   // 4. Launch on the inputs of the other seeds.

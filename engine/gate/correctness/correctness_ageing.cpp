@@ -40,7 +40,7 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   const auto& workspace = std::get<Workspace>(made);
   const bool keeps_something = !workspace.is_empty() || !device_.variables_hash(kernel.id);
   if (!keeps_something) return {};
-  progress("launching shape " + shape.name + " often");
+  progress("launching the kernel many times on shape " + shape.name);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   const Aged aged = age_by_graphs(kernel, data, workspace, launches, most_ms);
   if (aged.fault) trials.reject(data, *aged.fault);
@@ -78,7 +78,7 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
   }
   for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, kind);
   trials.settle();
-  trials.say_more(" (after launching it often)");
+  trials.say_more(" (after many launches)");
 }
 
 /// A hash of the state that the kernel keeps between launches; nullopt if the device cannot read
@@ -114,7 +114,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   if (sampler != nullptr) sampler->set_checks(false);
   int together = 1;  // number of launches that are waited for together
   for (int i = 0; i < launches && !fault && !is_old;) {
-    progress("launching shape " + first.shape->name + " often");
+    progress("launching the kernel many times on shape " + first.shape->name);
     const double before = options_.now_ms();
     for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
       const auto turn = static_cast<std::size_t>(i % rounds);

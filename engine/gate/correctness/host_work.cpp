@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kPart = 1 << 17;  ///< bytes compared at once: they fit into a CPU's L2 cache
+constexpr std::size_t kPart = 1 << 17;  ///< bytes compared at once; they fit in a CPU's L2 cache
 
 class HostContents final : public KeptContents {
  public:

@@ -27,7 +27,7 @@ class KeptContents {
   /// Allocates memory for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
   /// small.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills the copy `to` with a content, whose size must equal the reserved size.
+  /// Fills the copy `to` with `content`, which must have the reserved size.
   virtual void keep(KeptId to, const ContentParts& content) = 0;
   void keep(KeptId to, std::span<const std::byte> content) {
     keep(to, [content](const TakePart& take) { take(content); });

@@ -20,9 +20,9 @@ class ReferenceAudit {
   /// `problem` must outlive this object.
   explicit ReferenceAudit(const Problem& problem);
 
-  /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
-  /// content of an inout argument, else empty. Throws ProblemError if the output has at least
-  /// kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
+  /// Adds the reference's output for argument `position`, for one shape and seed. `input`: the
+  /// previous content of an inout argument, else empty. Throws ProblemError if the output has at
+  /// least kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 

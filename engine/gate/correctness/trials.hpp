@@ -42,7 +42,7 @@ class Trials {
   void run(const CheckCase& data, Poison poison, Kind kind);
 
   /// Like run(), for a kernel that may start while the kernel before it still runs: launches it
-  /// after a kernel that writes input `position` with a delay, and waits.
+  /// after a kernel that writes argument `position` with a delay, and waits.
   void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
 
   /// The time that one launch took.

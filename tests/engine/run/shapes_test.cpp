@@ -176,8 +176,9 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // Simulates a kill of the process: only the database remains, and even the first failure of
-      // a kernel may be lost.
+      // The exception stands for a kill of the process, after which only the database remains. If
+      // the first failure of a kernel is not stored, the kernel must fail again, so `full_checks`
+      // is cleared below.
     }
     store.fail_at(0);
     full_checks.clear();
@@ -205,7 +206,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // Simulates a kill of the process, after which only the database remains.
+      // The exception stands for a kill of the process, after which only the database remains.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),

@@ -98,7 +98,8 @@ TEST_F(Loader, SizesThatNoLaunchHasAreRefusedBeforeTheyAreCast) {
   }
   Json& sizes = plan(2)["steps"][0]["sizes"];
   sizes.push_back(sizes[0]);
-  EXPECT_THAT(error_of([&] { (void)choice(open(), 33); }), HasSubstr("'sizes' are not 7"));
+  EXPECT_THAT(error_of([&] { (void)choice(open(), 33); }),
+              HasSubstr("'sizes' must be 7 expressions"));
   sizes.erase(7);
   plan(2)["arguments"][4]["bytes"]["tree"] = -8;
   EXPECT_THAT(error_of([&] { (void)choice(open(), 33); }), HasSubstr("bytes of w is -8"));

@@ -2,8 +2,8 @@
 
 Usage: kernel_tuner_observers_test.py PROGRAMS SOURCE
 
-PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune. The
-kernels run on the virtual GPU.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the
+package evo_tune. The kernels run on the virtual GPU.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Tests expressions and grids of Kernel Tuner scripts: kernel_tuner_parts_test.py PROGRAMS SOURCE
 
-SOURCE: the folder of the package evo_tune.
+SOURCE: the folder that contains the package evo_tune.
 """
 
 import sys

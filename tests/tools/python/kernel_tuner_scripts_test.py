@@ -1,7 +1,7 @@
 """Tests that scripts for Kernel Tuner run unchanged: kernel_tuner_scripts_test.py PROGRAMS SOURCE.
 
-PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune. The
-kernels run on the virtual GPU.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the
+package evo_tune. The kernels run on the virtual GPU.
 """
 
 import importlib.util

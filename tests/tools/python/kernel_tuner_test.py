@@ -1,6 +1,7 @@
 """Tests tune_kernel() and run_kernel() on the virtual GPU: kernel_tuner_test.py PROGRAMS SOURCE.
 
-PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the
+package evo_tune.
 """
 
 import contextlib

@@ -23,7 +23,7 @@ class SectionsTest(ReportCase):
         for part in (f"{default / us:.2f}×default: {default:.2f} µs", f"{rung / us:.2f}×plain: {rung:.2f} µs",
                      f"{tflops:,.1f} TFLOP/s", f"{p90:.2f} µs", f"{registers} per thread",
                      f"{shared:,} B per CTA",
-                     f"2.00×PyTorch <b>2.11</b> cudnn from fp16: {2 * us:.2f} µs, in turn with candidate {candidate}"):
+                     f"2.00×PyTorch <b>2.11</b> cudnn with fp16 inputs: {2 * us:.2f} µs, in turn with candidate {candidate}"):
             self.assertIn(part, tiles)
         facts = self.text("#winner .facts")
         for part in ("made-up GPU, sm_90, driver made up", "seed 1, check seed 7", "400 evaluated"):

@@ -58,7 +58,7 @@ def _run(arguments):
     from .kernel_tuner import modules
     options, arguments = _options(arguments)
     if not arguments:
-        raise Error("run: names no script")
+        raise Error("run: the name of a script is missing")
     script, arguments = arguments[0], arguments[1:]
     is_module = script == "-m" and len(arguments) > 0
     if not is_module and not os.path.isfile(script):

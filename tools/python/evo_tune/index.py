@@ -91,7 +91,7 @@ def _uses_of(kernel, variables):
         if use["sizes"] and len(use["sizes"]) != len(variables):
             raise Error("'sizes' are not those of the shape variables")
         if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
-            raise Error("a name is none")
+            raise Error("'shape', 'device' or 'name' is no text")
     return uses
 
 

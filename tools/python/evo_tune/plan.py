@@ -183,7 +183,7 @@ def _tensor_map(its, values):
              for key in ("dims", "strides", "box", "element_strides")]
     rank = len(lists[0])
     if not 1 <= rank <= _MOST_DIMENSIONS or [len(its) for its in lists[1:]] != [rank - 1, rank, rank]:
-        raise Error(f"dims of {name}: a wrong number")
+        raise Error(f"dims of {name}: the lists have the wrong numbers of entries")
     return TensorMap(-1, _count(its["type"], 100, "'type'"), *lists,
                      _doublings(number(its["swizzle"]), 32, f"the swizzle of {name}"),
                      _doublings(number(its["l2_promotion"]), 64, f"the l2_promotion of {name}"))
@@ -278,5 +278,5 @@ def planned(plan, shape, device, buffers, allowed):
                       _attributes(step))
                  for step in plan["steps"] if value_of(step["when"], values) != 0]
     if not steps:
-        raise Error("no step runs")
+        raise Error("'when' of every step is 0")
     return arguments, steps

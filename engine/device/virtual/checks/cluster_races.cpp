@@ -15,8 +15,8 @@ bool is_checked(const Cta& cta) {
   return cta.cluster() != nullptr && cta.launch().check && cta.launch().global_races.is_on();
 }
 
-/// True if the access that a warp of the CTA with rank `rank` made at `time` is ordered before the
-/// current time of `warp`.
+/// True if the access that warp `by` of the CTA of rank `rank` made at `time` is ordered before the
+/// next access of `warp`.
 bool is_ordered(Warp& warp, std::uint32_t rank, int by, std::uint32_t time) {
   Cta& cta = *warp.cta;
   const VectorClock& clock = cta.races().clock(warp.index);
@@ -25,9 +25,10 @@ bool is_ordered(Warp& warp, std::uint32_t rank, int by, std::uint32_t time) {
   return cta.made_history().knows(warp.index, clock, cta.cluster()->at(rank).number(), by, time);
 }
 
-/// The thread and the CTA that made an access.
+/// Names the thread and the CTA that made an access.
 std::string actor_text(const Cta& cta, std::uint32_t rank, int warp, int lane) {
-  return fmt::format("{} of rank {} of the cluster", cta.names().thread(warp, lane), rank);
+  return fmt::format("{} in the CTA of rank {} of the cluster", cta.names().thread(warp, lane),
+                     rank);
 }
 
 void report_race(Warp& warp, const Cta& owner, const RemoteAccess& access,
@@ -35,19 +36,19 @@ void report_race(Warp& warp, const Cta& owner, const RemoteAccess& access,
   Cta& cta = *warp.cta;
   const HazardKind kind = other.is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
   if (cta.is_reported(kind, pc_of(warp), other.pc)) return;
-  cta.report(kind, pc_of(warp), other.pc,
-             fmt::format(
-                 "{} of {} of rank {} by {} is not ordered after the {} by {} (no barrier.cluster, "
-                 "mbarrier, or release and acquire of cluster scope between)",
-                 access.is_write ? "write" : "read", cta.names().shared(other.address),
-                 owner.cluster_rank(), actor_text(cta, access.rank, access.warp, access.lane),
-                 other.is_async   ? "copy"
-                 : other.is_write ? "write"
-                                  : "read",
-                 actor_text(cta, other_rank, other.warp, other.lane)));
+  cta.report(
+      kind, pc_of(warp), other.pc,
+      fmt::format("{} of {} in the CTA of rank {} by {} is not ordered after the {} by {} (no "
+                  "barrier.cluster, mbarrier, or release and acquire of cluster scope orders them)",
+                  access.is_write ? "write" : "read", cta.names().shared(other.address),
+                  owner.cluster_rank(), actor_text(cta, access.rank, access.warp, access.lane),
+                  other.is_async   ? "copy"
+                  : other.is_write ? "write"
+                                   : "read",
+                  actor_text(cta, other_rank, other.warp, other.lane)));
 }
 
-/// True if a store writes the bytes that memory already holds at the place of a recorded write.
+/// True if a store writes the bytes that the recorded write has left in memory.
 bool writes_same(Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
                  const RaceChecker::Recorded& other, const std::byte* values) {
   if (values == nullptr || !other.is_write || other.is_async) return false;
@@ -61,7 +62,8 @@ void check_against(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint
                    const RaceChecker::Recorded& other, std::uint32_t rank,
                    const std::byte* values) {
   const bool both_strong = access.is_strong && other.is_strong;
-  // A completed bulk copy (an entry from kMaxWarps on) is known to the threads of its CTA only.
+  // CtaHistory records no completed bulk copies (`other.warp` from kMaxWarps on), so whether the
+  // access is ordered after such a copy is unknown.
   const bool is_landed = other.warp >= kMaxWarps && !other.is_async;
   if (both_strong || is_landed) return;
   if (!other.is_async && is_ordered(warp, rank, other.warp, other.time)) return;
@@ -109,8 +111,8 @@ void check_start(Warp& warp, const Cta& owner, const RemoteAccess& access) {
       cta.is_reported(HazardKind::kSharedRace, pc_of(warp), -1))
     return;
   cta.report(HazardKind::kSharedRace, pc_of(warp), -1,
-             fmt::format("access to {} of rank {} by {}: the CTA may not have started (required: a "
-                         "barrier of the cluster before)",
+             fmt::format("access to {} in the CTA of rank {} by {}: the accessed CTA may not have "
+                         "started (required: barrier.cluster before the access)",
                          cta.names().shared(access.address), owner.cluster_rank(),
                          actor_text(cta, access.rank, access.warp, access.lane)));
 }
@@ -127,8 +129,8 @@ bool note_remote_lane(Warp& warp, Cta& owner, const RemoteAccess& access, std::u
   check_others(warp, owner, access, bytes, values);
   warp.cta->cluster()->shadow_of(owner.cluster_rank()).add(access, bytes);
   if (access.is_write) {
-    // The owner's checker only records that the bytes are written: a copy of time 0, which is
-    // ordered before every access.
+    // The owner's race checker only needs to know that the bytes are initialised, so it records a
+    // copy of time 0, which is ordered before every access.
     const std::uint64_t address = access.address;
     owner.races().complete_copy({.warp = 0,
                                  .pc = access.pc,
@@ -202,8 +204,8 @@ void check_end(const Cluster& cluster, Cta& cta) {
     };
     if (std::ranges::any_of(cta.warps(), knows)) continue;
     cta.report(HazardKind::kPendingWork, static_cast<int>(access.pc), -1,
-               fmt::format("rank {} of the cluster may exit before the access to {} of it by {} "
-                           "(required: a barrier of the cluster after the access)",
+               fmt::format("the CTA of rank {} of the cluster may exit before the access to its {} "
+                           "by {} (required: barrier.cluster after the access)",
                            cta.cluster_rank(), cta.names().shared(access.address),
                            actor_text(cta, access.rank, access.warp, access.lane)));
   }

@@ -6,44 +6,45 @@
 #include "engine/device/virtual/checks/cluster_shadow.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Checks accesses to the shared memory of a cluster, which its CTAs can access. The releases and
-// acquisitions of a CTA's history order the accesses of different CTAs.
+// Checks accesses by the CTAs of a cluster to each other's shared memory. CtaHistory, which records
+// releases and acquisitions, tells which accesses of different CTAs are ordered.
 
 namespace evo::ptx {
 
 class Cluster;
 
-/// Checks and records the accesses of the lanes in LaneAccess::remote. Returns the lanes that read
-/// uninitialised data. `values`: the bytes that the lanes write, or null.
+/// Checks and records the accesses of the lanes in LaneAccess::remote. Returns a mask of the lanes
+/// that read uninitialised data. `values`: the bytes that the lanes write, or null.
 std::uint32_t note_remote(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                           AccessKind kind, bool writes, const std::byte* values);
-/// Checks the access of one lane to byte `address` of the shared memory of another CTA, `owner`.
-/// Returns false if the lane reads uninitialised data.
+/// Checks and records the access of one lane to the shared memory of another CTA, `owner`. Returns
+/// false if the lane reads uninitialised data.
 bool note_remote_lane(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint32_t bytes,
                       const std::byte* values);
-/// Checks whether a use of the mbarrier at `address` of `owner`, which may be another CTA, is
-/// ordered after its initialisation. Returns false if the launch has ended.
+/// If `owner` is another CTA, checks whether a use of the mbarrier at `address` of `owner` is
+/// ordered after the initialisation of the mbarrier. Returns false if a hazard ended the launch.
 bool note_remote_mbarrier(Warp& warp, Cta& owner, int lane, std::uint64_t address);
-/// Checks whether the write of `bytes` bytes by a copy, which the thread of `lane` issues to the
-/// shared memory of `owner`, another CTA, is ordered after the accesses to them.
+/// Checks whether a copy that the thread of `lane` issues is ordered after all accesses to the
+/// destination: `bytes` bytes at `address` in the shared memory of another CTA, `owner`.
 void check_remote_copy(Warp& warp, Cta& owner, int lane, std::uint32_t address,
                        std::uint32_t bytes);
 /// Checks whether the accesses of the lanes in LaneAccess::shared are ordered after the accesses of
 /// other CTAs to the same memory.
 void check_remote(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                   bool writes, const std::byte* values);
-/// Removes the conflicts between accesses of one CTA that synchronisation through other CTAs
-/// orders.
+/// Removes conflicts between accesses of one CTA if synchronisation through another CTA orders the
+/// accesses.
 void drop_ordered(Warp& warp, RaceChecker::Result& result);
-/// Reports accesses of other CTAs that are not ordered before the end of the CTA.
+/// Reports accesses of other CTAs to the shared memory of `cta` that are not ordered before the end
+/// of `cta`.
 void check_end(const Cluster& cluster, Cta& cta);
 
-/// The functions acquire_in_cluster() and release_in_cluster() record that a strong access to
-/// shared memory orders the warp after or before warps of other CTAs. `address`: as in
-/// acquire_from().
+/// Records that a strong read at `address` of shared memory orders the warp after all releases at
+/// this address by other CTAs. `address`: as in acquire_from().
 void acquire_in_cluster(Warp& warp, std::uint64_t address);
-/// Acquires the first `length` releases at the address.
+/// Records that the warp acquired only the first `length` releases at `address`.
 void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length);
+/// Records that a strong write at `address` orders the warp before warps that acquire the write.
 void release_in_cluster(Warp& warp, std::uint64_t address);
 
 }  // namespace evo::ptx

@@ -21,16 +21,16 @@ struct RemoteAccess {
 /// every granule, the last write and the last read by each warp.
 class ClusterShadow {
  public:
-  /// `granule`: bytes per shadow word; `ctas`, `warps`: of the cluster and of each CTA.
+  /// `granule`: bytes per shadow word. `ctas`: CTAs of the cluster. `warps`: warps of each CTA.
   ClusterShadow(std::uint32_t shared_bytes, int granule, std::uint32_t ctas, std::uint32_t warps);
 
   /// True if no other CTA has accessed the memory.
   [[nodiscard]] bool is_empty() const { return is_empty_; }
   void add(const RemoteAccess& access, std::uint32_t bytes);
-  /// The recorded writes of `bytes` bytes and, if `with_reads`, the recorded reads.
+  /// The recorded writes to `bytes` bytes at `address` and, if `with_reads`, the recorded reads.
   [[nodiscard]] std::vector<RemoteAccess> accesses(std::uint32_t address, std::uint32_t bytes,
                                                    bool with_reads) const;
-  /// The latest access by each warp of the cluster that made one.
+  /// The latest access of each warp that has accessed the memory.
   [[nodiscard]] std::vector<RemoteAccess> latest() const;
 
  private:

@@ -110,7 +110,7 @@ void Cta::check_warpgroups() {
       report(HazardKind::kDivergence, -1, -1,
              "warp " + std::to_string(g * kGroupWarps + static_cast<std::size_t>(w)) +
                  " executed " + std::to_string(warpgroups_[g].issued(w)) +
-                 " wgmma, another warp of its warpgroup " +
+                 " wgmma instructions, and another warp of its warpgroup " +
                  std::to_string(warpgroups_[g].issued_by_all()));
       break;
     }

@@ -117,7 +117,7 @@ class GlobalRaces {
   [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
     return (*stripes_)[(address / kStripeBytes) % kStripes];
   }
-  /// A chain that lives as long as the launch.
+  /// Makes an empty chain, which lives until the launch ends.
   [[nodiscard]] ReleaseChain& new_chain();
   /// The history of a CTA; creates the history if it does not exist.
   [[nodiscard]] CtaHistory& history_of(std::uint64_t cta);

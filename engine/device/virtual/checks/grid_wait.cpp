@@ -30,7 +30,7 @@ std::uint32_t GridWait::still_early(RaceChecker& races, int warp, std::uint32_t 
   const VectorClock& known = races.clock(warp);
   for (std::size_t c = 0; c < kClocks; ++c) {
     // If a lane of the same warp executed griddepcontrol.wait, another lane is ordered after it
-    // only if both lanes executed a .sync instruction together, which is checked below.
+    // only if the warp's LaneOrder says so, which is checked below.
     if (c != w && first_[c] != 0 && known[c] >= first_[c]) ordered_[w] = kAllLanes;
   }
   if (first_[w] != 0) {

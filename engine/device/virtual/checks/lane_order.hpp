@@ -21,7 +21,7 @@ inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: 
 /// own entry in its vector clock.
 class LaneOrder {
  public:
-  /// Records that all lanes together executed a .sync instruction just before `now`.
+  /// Orders all accesses of the warp before `now`, as a .sync instruction of all lanes does.
   void met(std::uint32_t now) {
     whole_ = now;
     is_partial_ = false;
@@ -30,7 +30,7 @@ class LaneOrder {
   /// `now`.
   void met(std::uint32_t lanes, std::uint32_t now);
 
-  /// The time of the last .sync instruction of all lanes: earlier accesses of the warp are ordered
+  /// The `now` of the last call of met() for all lanes: earlier accesses of the warp are ordered
   /// before the current instruction of every lane.
   [[nodiscard]] std::uint32_t whole() const { return whole_; }
   /// True if an access by the lanes of `span` at `time` is not ordered before the current

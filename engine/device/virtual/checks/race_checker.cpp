@@ -17,7 +17,7 @@ constexpr std::uint64_t kLaneMask = 63;
 constexpr int kWarpShift = 54;
 constexpr std::uint64_t kWarpMask = 63;
 constexpr std::uint64_t kStrong = 1ULL << 60;
-constexpr std::uint64_t kAsync = 1ULL << 61;  // RaceChecker::kInFlight
+constexpr std::uint64_t kAsync = 1ULL << 61;  // must equal RaceChecker::kInFlight
 constexpr std::uint64_t kTaint = 1ULL << 62;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
@@ -77,7 +77,7 @@ void RaceChecker::join(int warp, const VectorClock& other) {
 
 /// The latest time of warp `other` whose accesses are ordered before the current time of `warp`; if
 /// `proxied`, before accesses of `warp` by the asynchronous proxy. If `other` is `warp` itself: the
-/// last time before all its lanes executed a .sync instruction together.
+/// time just before the last advance() of all its lanes.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
@@ -335,8 +335,8 @@ void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
         own[static_cast<std::size_t>(warp)];
   });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
-    // Accesses of threads that do not execute the fence are ordered before the fence only by an
-    // earlier .sync instruction.
+    // Accesses of threads that do not execute the fence are ordered before the fence only if they
+    // precede the last advance().
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }

@@ -27,13 +27,14 @@ struct Conflict {
   bool other_is_async = false;
   bool same_warp = false;
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
-  std::uint32_t other_time = 0;      ///< in the vector clock
+  std::uint32_t other_time = 0;      ///< of the other access, in the clock of its warp
 };
 
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
 /// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
-/// joins the clocks of its warps. Threads of one warp are ordered only by .sync instructions that
-/// they execute together. The reported races do not depend on the order in which warps run. A
+/// joins the clocks of its warps. Threads of one warp are ordered by .sync instructions that they
+/// execute together; a fence, a release or an arrival at a barrier by any lanes also orders all
+/// accesses of the warp. The reported races do not depend on the order in which warps run. A
 /// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:
@@ -90,7 +91,7 @@ class RaceChecker {
   /// bytes has replaced their records.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
-  /// Records that a copy to another CTA has read this memory; the warp issued the copy at `time`.
+  /// Records that a copy to another CTA, which the warp issued at `time`, has read its source.
   [[gnu::cold]] void complete_copy_read(const Access& access, std::uint32_t time);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
@@ -109,11 +110,11 @@ class RaceChecker {
     bool is_strong = false;
     bool is_async = false;  ///< still in flight
   };
-  /// The recorded writes of `bytes` bytes and, if `with_reads`, the recorded reads.
+  /// The recorded writes to `bytes` bytes at `address` and, if `with_reads`, the recorded reads.
   [[nodiscard, gnu::cold]] std::vector<Recorded> recorded(std::uint32_t address,
                                                           std::uint32_t bytes,
                                                           bool with_reads) const;
-  /// Records that another CTA issued a bulk copy to this memory, which is in flight.
+  /// Records that a bulk copy that another CTA issued to this memory is in flight.
   void begin_foreign_copy(const Access& access) { record_writes(access, kInFlight); }
 
   /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.

@@ -3,7 +3,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_bulk.hpp"
 
-// Decodes cp.async.bulk between global and shared memory.
+// Decodes cp.async.bulk.
 
 namespace evo::ptx {
 namespace {
@@ -29,7 +29,7 @@ void emit_copy(DecodeContext& context, const BulkCopy& copy, std::uint32_t size,
   for (const std::uint32_t reg : registers) context.reads(reg);
 }
 
-/// The register of the mask of CTAs, which is operand `at` of a multicast copy.
+/// The register of the mask of CTAs, operand `at`; kNoRegister if the copy is no multicast copy.
 std::uint32_t mask_of(DecodeContext& context, const BulkCopy& copy, std::size_t at) {
   if (!copy.is_multicast) return kNoRegister;
   return context.source(context.current().operands[at], Type::kB32);

@@ -19,8 +19,8 @@ void emit_address(DecodeContext& context, Handler fn, const ClusterAddressOperan
   context.writes(op.dst);
 }
 
-/// Decodes the modifiers and the address, operand 1, of an instruction with `operands` operands.
-/// Returns the type of the address.
+/// Decodes the modifiers of an instruction and its operand 1, an address. Returns the type of the
+/// address. `operands`: the number of operands that the instruction must have.
 Type take_cluster_address(DecodeContext& context, ClusterAddressOperands& op,
                           std::size_t operands) {
   const Instruction& in = context.current();

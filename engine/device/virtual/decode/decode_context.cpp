@@ -257,8 +257,10 @@ void take_cluster(const Function& function, Program& program) {
   program.explicit_cluster = function.explicit_cluster;
   if (function.cluster == std::array<std::uint32_t, 3>{}) {
     if (function.explicit_cluster) {
-      throw PtxError("not supported: a cluster size that only the launch gives (.explicitcluster)",
-                     function.line);
+      throw PtxError(
+          "not supported: .explicitcluster without .reqnctapercluster; give the cluster "
+          "size by __cluster_dims__ in the source",
+          function.line);
     }
     return;
   }
@@ -268,7 +270,7 @@ void take_cluster(const Function& function, Program& program) {
                    function.line);
   }
   program.cluster = function.cluster;
-  // A cluster barrier orders the accesses of CTAs.
+  // The barrier of a cluster orders accesses of different CTAs, as strong stores may do.
   if (program.cluster_ctas() > 1) program.has_changes = true;
 }
 

@@ -12,7 +12,7 @@ namespace evo::ptx {
 void decode_branch(DecodeContext& context) {
   const Instruction& in = context.current();
   if (in.operands.size() != 1 || in.operands[0].label < 0)
-    context.fail("no label for " + in.spelling);
+    context.fail(in.spelling + " needs the name of a label");
   context.emit(exec_branch, BranchOperands(), Pipe::kControl, TaintRule::kOwn);
   context.last_info().is_branch = true;
   context.last_info().ends_path = in.guard < 0;

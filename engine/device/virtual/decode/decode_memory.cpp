@@ -40,7 +40,7 @@ Space take_space(const Program& program, Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-/// Consumes the scope modifier; true if the scope is the CTA, or a cluster of one CTA.
+/// Consumes the scope modifier. Returns true if the scope is the CTA, or a cluster of one CTA.
 bool take_scope(const Program& program, Modifiers& modifiers) {
   if (modifiers.take("cluster")) return program.cluster_ctas() == 1;
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
@@ -174,7 +174,7 @@ void decode_load(DecodeContext& context) {
   const Space space = resolve_space(access.space, address);
   const auto elements = elements_of(in.operands[0]);
   if (static_cast<int>(elements.size()) != access.count)
-    context.fail(in.spelling + ": number of registers");
+    context.fail(in.spelling + " has the wrong number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   if (address.is_parameter) {
@@ -212,7 +212,7 @@ void decode_store(DecodeContext& context) {
     context.unsupported("store to a constant space");
   const auto elements = elements_of(in.operands[1]);
   if (static_cast<int>(elements.size()) != access.count)
-    context.fail(in.spelling + ": number of registers");
+    context.fail(in.spelling + " has the wrong number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;

@@ -126,7 +126,8 @@ std::uint32_t DecodeContext::source(const Operand& operand, Type type) {
       const Type have = types_[reg];
       if ((have == Type::kPred) != (type == Type::kPred))
         fail("operand of the wrong type for " + current_->spelling);
-      if (operand.negated && type != Type::kPred) fail("'!' before a value");
+      if (operand.negated && type != Type::kPred)
+        fail("'!' before an operand that is no predicate");
       return type == Type::kPred ? reg : resized(reg, have, type);
     }
     case Operand::Kind::kInteger:

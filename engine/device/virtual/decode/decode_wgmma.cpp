@@ -65,7 +65,8 @@ bool take_flag(DecodeContext& context, const Operand& operand, bool is_scale) {
   const auto narrow = static_cast<std::int32_t>(value);
   const bool fits = is_scale ? narrow == 1 || narrow == -1 : narrow == 0 || narrow == 1;
   if (operand.kind != Operand::Kind::kInteger || !fits)
-    context.fail(context.current().spelling + (is_scale ? ": a scale is 1 or -1" : ": 0 or 1"));
+    context.fail(context.current().spelling +
+                 (is_scale ? ": a scale is 1 or -1" : ": a transposition flag is 0 or 1"));
   return is_scale ? narrow == -1 : narrow == 1;
 }
 
@@ -73,7 +74,8 @@ void take_flags(DecodeContext& context, bool a_in_registers, WgmmaOperands& op) 
   const bool may_transpose = op.shape->a == Type::kF16 || op.shape->a == Type::kBf16;
   const Instruction& in = context.current();
   const std::size_t transposes = may_transpose ? (a_in_registers ? 1U : 2U) : 0U;
-  if (in.operands.size() != 6 + transposes) context.fail(in.spelling + ": number of operands");
+  if (in.operands.size() != 6 + transposes)
+    context.fail(in.spelling + " has the wrong number of operands");
   op.negates_a = take_flag(context, in.operands[4], true);
   op.negates_b = take_flag(context, in.operands[5], true);
   op.transposes_a = transposes == 2 && take_flag(context, in.operands[6], false);
@@ -84,7 +86,7 @@ void decode_product(DecodeContext& context, Modifiers& modifiers) {
   const Instruction& in = context.current();
   const ShapeSpelling spelling = take_shape(in, modifiers);
   modifiers.finish();
-  if (in.operands.size() < 6) context.fail(in.spelling + ": number of operands");
+  if (in.operands.size() < 6) context.fail(in.spelling + " has too few operands");
   const MmaShape& shape = *spelling.shape;
   WgmmaOperands op;
   op.shape = &shape;

@@ -135,7 +135,7 @@ struct Program {
   /// the kernel executes griddepcontrol.wait, so it may start while the previous kernel still runs
   bool waits_for_grid = false;
   std::array<std::uint32_t, 3> cluster = {1, 1, 1};  ///< CTAs of a cluster in each dimension
-  bool explicit_cluster = false;     ///< the kernel states that it is launched with clusters
+  bool explicit_cluster = false;     ///< has .explicitcluster: must be launched with clusters
   bool has_cluster_barrier = false;  ///< has barrier.cluster
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated

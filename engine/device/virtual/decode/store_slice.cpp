@@ -109,9 +109,9 @@ class Slicer {
     };
     if (const auto* load = std::get_if<AccessOperands>(&in.operands)) {
       if (load->space == Space::kShared || load->space == Space::kSharedCluster)
-        return refuse("shared memory");
+        return refuse("it reads shared memory");
       if (load->space == Space::kLocal && !program_.system_calls.empty())
-        return refuse("a system function of the device");
+        return refuse("it reads local memory, which a system call such as vprintf may write");
       return std::nullopt;
     }
     if (is_any<AluOperands, ConvertOperands, RoundedOperands, CompareOperands, PackOperands,
@@ -281,11 +281,11 @@ class Slicer {
 }  // namespace
 
 std::variant<Program, std::string> slice_of_stores(const Program& program) {
-  if (program.cooperative) return std::string("its CTAs wait for each other");
-  if (program.cluster_ctas() > 1) return std::string("its CTAs form clusters");
+  if (program.cooperative) return std::string("CTAs wait for each other");
+  if (program.cluster_ctas() > 1) return std::string("CTAs form clusters");
   const auto is_store = [](const BulkCopy& copy) { return !copy.is_load; };
   if (std::ranges::any_of(program.bulk_copies, is_store))
-    return std::string("it stores by cp.async.bulk");
+    return std::string("the kernel stores by cp.async.bulk");
   std::vector<bool> roots;
   for (std::size_t pc = 0; pc < program.code.size(); ++pc)
     roots.push_back(may_store_to_global(program, pc));

@@ -13,7 +13,8 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes bulk copies between global and shared memory, in 16-byte chunks.
+// Executes bulk copies between global and shared memory, or within the shared memory of a cluster,
+// in 16-byte chunks.
 
 namespace evo::ptx {
 namespace {
@@ -262,7 +263,7 @@ void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load) {
   if (barrier.copy_clock < 0) barrier.copy_clock = owner.new_copy_clock();
   if (!is_own) warp.cta->scheduler().note_progress();
   if (load.source == &owner) {
-    // Threads that have waited for the copy know that the source has been read.
+    // A thread that has waited for the copy may overwrite the source.
     const VectorClock& issued = owner.races().clock(load.warp);
     for (std::size_t i = 0; i < issued.size(); ++i)
       barrier.arriving[i] = std::max(barrier.arriving[i], issued[i]);

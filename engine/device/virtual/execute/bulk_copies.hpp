@@ -35,7 +35,7 @@ struct BulkLoad {
   std::vector<std::uint16_t> taint;  ///< uninitialised bytes of each chunk; empty: none
   Cta* source = nullptr;             ///< the CTA whose shared memory is copied; null: global memory
   std::uint32_t source_time = 0;     ///< the time of the warp when it issued the copy
-  std::vector<std::uint32_t> sources = {};  ///< chunks of the source in shared memory
+  std::vector<std::uint32_t> sources = {};  ///< addresses of the chunks in the source's CTA
 };
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
@@ -58,12 +58,13 @@ struct BulkStore {
 /// copies bring more bytes than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
-/// Reads the source of a copy by `lane` into shared memory.
+/// Reads the source, in global memory, of a copy that `lane` issues to shared memory.
 [[nodiscard]] BulkLoad read_source(Warp& warp, int lane, const std::vector<BulkChunk>& chunks);
-/// As above; `chunks` are from the CTA's own shared memory, with the address BulkChunk::global.
+/// As above, for a source in the CTA's own shared memory, at the addresses BulkChunk::global.
 [[nodiscard]] BulkLoad read_shared_source(Warp& warp, int lane,
                                           const std::vector<BulkChunk>& chunks);
-/// Starts a copy into the shared memory of `owner`, which completes on the mbarrier of `owner`.
+/// Starts a copy into the shared memory of `owner`. The copy completes on `barrier`, which must be
+/// in the same CTA.
 void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load);
 /// Starts a copy by `lane` out of shared memory, which belongs to the thread's current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kNoKey = ~0ULL;
 
-/// A number that identifies a location of shared memory in the whole cluster; kNoKey: the address
+/// A number that identifies a location in the shared memory of the cluster; kNoKey if the address
 /// is in other memory.
 std::uint64_t key_of(const Cta& cta, std::uint64_t address) {
   constexpr std::uint64_t kWindow = 1ULL << 32;
@@ -134,7 +134,8 @@ std::string Cluster::describe_arrivals() const {
       running += std::popcount(warp.alive);
       arrived += std::popcount(warp.alive & arrival.arrived);
       if ((warp.alive & ~arrival.arrived) != 0 && missing.empty())
-        missing = fmt::format("; warp {} of rank {} did not", warp.index, rank);
+        missing =
+            fmt::format("; threads of warp {} in the CTA of rank {} did not", warp.index, rank);
     }
   }
   return fmt::format("{} of {} running threads of the cluster arrived{}", arrived, running,

@@ -13,9 +13,8 @@
 
 namespace evo::ptx {
 
-/// The size, in the address space .shared::cluster, of the part of a CTA. The part of the CTA with
-/// rank r begins at (r + 1) · kClusterPart; addresses below kClusterPart are those of the thread's
-/// own CTA.
+/// The size of a CTA's part of the address space .shared::cluster. The part of the CTA with rank r
+/// begins at (r + 1) · kClusterPart. Addresses below kClusterPart belong to the thread's own CTA.
 inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
 
 [[nodiscard]] inline std::uint64_t offset_in_cta(std::uint64_t address) {
@@ -27,10 +26,10 @@ inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
   return (cta.cluster_rank() + 1) * kClusterPart;
 }
 
-/// The releases at addresses of a cluster's shared memory. An address is given as `cta` spells it.
+/// The releases at addresses of a cluster's shared memory. `address`: as a thread of `cta` uses it.
 class SharedReleases {
  public:
-  /// Null if there are none, or if the address is in other memory.
+  /// Returns null if there is no release at the address, or if it is not in shared memory.
   [[nodiscard]] ReleaseChain* find(const Cta& cta, std::uint64_t address) const;
   /// Like find(), but makes the chain if it does not exist.
   [[nodiscard]] ReleaseChain* make(const Cta& cta, std::uint64_t address);
@@ -40,7 +39,7 @@ class SharedReleases {
   std::unordered_map<std::uint64_t, ReleaseChain*> chains_;
 };
 
-/// The CTAs of a cluster, which one host thread runs in turns, and their barrier.
+/// The CTAs of a cluster and their barrier. One host thread runs the CTAs in turns.
 class Cluster {
  public:
   /// `ctas`: by rank; they must outlive the cluster.
@@ -60,22 +59,24 @@ class Cluster {
   [[nodiscard]] bool has_ended(std::uint32_t rank) const { return members_[rank].has_ended; }
   /// True if no warp of any CTA can run.
   [[nodiscard]] bool is_stuck() const;
-  /// True if the warps of all CTAs have only waited for a while.
+  /// True if all warps of all CTAs have done nothing but wait for a while.
   [[nodiscard]] bool only_waits() const;
   /// True if a thread of the CTA knows that all CTAs have started, because it has waited at the
   /// barrier of the cluster.
   [[nodiscard]] bool knows_start(std::uint32_t rank) const { return members_[rank].has_waited; }
 
-  /// Makes `lanes` of a warp arrive at the barrier. Returns false if one of them has arrived before
-  /// and has not waited.
+  /// Makes `lanes` of a warp arrive at the barrier. Returns false if one of the lanes has already
+  /// arrived and has not waited since.
   [[nodiscard]] bool arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed);
-  /// The lanes that wait for the barrier although they have not arrived.
+  /// Those of `lanes` that have not arrived at the barrier since they last waited.
   [[nodiscard]] std::uint32_t not_arrived(const Warp& warp, std::uint32_t lanes);
-  /// Returns true if `lanes` of a warp need not wait for the barrier any more.
+  /// Returns true if the phase in which `lanes` of a warp arrived is complete. Otherwise, the warp
+  /// must try again.
   [[nodiscard]] bool wait(Warp& warp, std::uint32_t lanes);
-  /// Must be called after threads have exited: exited threads count as arrived.
+  /// Completes the phase of the barrier if all threads have arrived or exited. Must be called after
+  /// threads have exited.
   void release_if_complete();
-  /// How many threads have arrived at the barrier, for reports.
+  /// Says, for reports, how many threads have arrived at the barrier.
   [[nodiscard]] std::string describe_arrivals() const;
 
  private:
@@ -105,7 +106,7 @@ class Cluster {
   return cluster.at(static_cast<std::uint32_t>(address / kClusterPart - 1));
 }
 
-/// The value of a special register that tells a CTA about its cluster.
+/// The value, in CTA `cta` of the grid, of a special register for clusters (%cluster_ctarank …).
 [[nodiscard]] std::uint32_t cluster_special(const LaunchContext& launch,
                                             const std::array<std::uint32_t, 3>& cta,
                                             Special special);

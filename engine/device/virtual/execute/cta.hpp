@@ -48,9 +48,10 @@ struct MBarrier {
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
-  /// Other CTAs signal the mbarrier, so the time model does not know when its phases complete.
+  /// True if other CTAs signal the mbarrier. The time model then does not know when its phases
+  /// complete.
   bool is_foreign = false;
-  std::uint32_t released = 0;  ///< releases of other CTAs in the completed phases
+  std::uint32_t released = 0;  ///< number of releases by other CTAs in the completed phases
 };
 
 class Cluster;
@@ -152,7 +153,7 @@ class Cta {
     return std::ranges::none_of(warps_,
                                 [](const Warp& warp) { return warp.state == WarpState::kReady; });
   }
-  /// True if all warps have only waited for a while.
+  /// True if all warps have done nothing but wait for a while.
   [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.

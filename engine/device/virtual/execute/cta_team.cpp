@@ -44,7 +44,7 @@ CtaState CtaTeam::run(std::uint64_t budget) {
     if (state == CtaState::kDone) launch_.progress.note_ended();
     return state;
   }
-  // A CTA gets turns of random length, so that the CTAs do not run in lockstep.
+  // Turns have a random length, so that the CTAs do not run in lockstep.
   constexpr std::uint64_t kLongestTurn = 4000;
   for (std::uint64_t done = 0; done < budget;) {
     for (std::size_t left = running_.size(); left > 0; --left) {

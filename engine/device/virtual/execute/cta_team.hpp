@@ -19,8 +19,8 @@ using GridIndex = std::array<std::uint32_t, 3>;
 /// The linear index of a CTA in the grid, x fastest.
 [[nodiscard]] std::uint64_t linear_cta(const GridIndex& grid, const GridIndex& cta);
 
-/// The CTAs that start and end together: those of a cluster, or a single CTA. One host thread runs
-/// a team. After its CTAs have ended, a team is used for other CTAs.
+/// CTAs that start together: those of a cluster, or a single CTA. One host thread runs a team.
+/// After the CTAs have ended, the team can start other CTAs.
 class CtaTeam {
  public:
   explicit CtaTeam(LaunchContext& launch);
@@ -31,7 +31,7 @@ class CtaTeam {
   /// or pauses.
   CtaState run(std::uint64_t budget);
   [[nodiscard]] const std::vector<std::unique_ptr<Cta>>& ctas() const { return ctas_; }
-  /// True if all CTAs do nothing but poll or wait for each other, so that other teams should run.
+  /// True if all CTAs only poll or wait for each other, so that other teams should run.
   [[nodiscard]] bool only_polls() const;
   /// True if a CTA must pause, so that other CTAs can run.
   [[nodiscard]] bool stands_aside() const;

@@ -29,8 +29,8 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
       bytes[l] = size[l];
       if (size[l] <= op.bytes) return;
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-                     "cp.async source size " + std::to_string(size[l]) + " is above " +
-                         std::to_string(op.bytes) + " in " +
+                     "cp.async with a source size of " + std::to_string(size[l]) +
+                         " bytes, above its copy size of " + std::to_string(op.bytes) + ", in " +
                          warp.cta->names().thread(warp.index, static_cast<int>(l)));
     });
   } else if (op.size == CopySize::kIgnore) {

@@ -10,9 +10,9 @@
 #include "engine/device/virtual/memory/cluster_access.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes st.async, which stores into the shared memory of a CTA of the cluster and signals the
-// bytes to an mbarrier of this CTA. The store happens at once; a thread that has not waited for the
-// mbarrier must not access the bytes.
+// Executes st.async, which stores to the shared memory of a CTA of the cluster and signals the
+// number of bytes to an mbarrier of the same CTA. The virtual GPU stores at once, but reports an
+// access to the bytes by a thread that has not waited for the mbarrier.
 
 namespace evo::ptx {
 namespace {
@@ -50,7 +50,9 @@ void store_lane(Warp& warp, const LaneStore& store) {
   if (signalled != owner || to % store.bytes != 0) {
     warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                    "st.async by " + warp.cta->names().thread(warp.index, store.lane) +
-                       ": its mbarrier is in another CTA, or its address is misaligned");
+                       ": its mbarrier must be in the CTA of its destination, and the address of "
+                       "its destination a multiple of the " +
+                       std::to_string(store.bytes) + " stored bytes");
     return;
   }
   if (!note_remote_mbarrier(warp, *owner, store.lane, at)) return;
@@ -93,7 +95,7 @@ void exec_async_store(Warp& warp, const Instr& in) {
   constexpr std::uint32_t kFirst = 2;
   if (warp.cta->cluster() == nullptr) {
     warp.cta->fail(HazardKind::kUnsupported, pc_of(warp), -1,
-                   "st.async in a kernel without clusters");
+                   "st.async in a kernel without clusters (__cluster_dims__)");
     return;
   }
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {

@@ -61,7 +61,8 @@ void exec_barrier(Warp& warp, const Instr& in) {
   const std::uint32_t count = op.count == kNoRegister ? 0 : lane_value(warp, op.count);
   if (!check_arrival(warp, id, count)) return;
   if (op.count != kNoRegister && count == 0) {
-    cta.fail(HazardKind::kBarrier, pc_of(warp), -1, "barrier " + std::to_string(id) + ": count 0");
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+             "barrier " + std::to_string(id) + " with a thread count of 0");
     return;
   }
   cta.scheduler().note_progress();

@@ -32,11 +32,12 @@ struct Issue {
   std::array<std::uint64_t, kWarpSize> shared;
   std::array<std::uint64_t, kWarpSize> global;
   std::array<std::uint64_t, kWarpSize> barrier;
-  std::array<std::uint32_t, kWarpSize> targets;  ///< masks of the CTAs that a load writes, by rank
+  /// for each lane, a mask of the ranks of the CTAs to which its load writes
+  std::array<std::uint32_t, kWarpSize> targets;
 };
 
-/// Stores the masks of the CTAs to which the destinations of a load belong in Issue::targets, and
-/// makes the addresses of destinations and mbarriers offsets in a CTA.
+/// Fills Issue::targets for a load, and replaces the addresses of the destinations and mbarriers by
+/// offsets in the shared memory of a CTA.
 void find_targets(Warp& warp, Issue& issue) {
   const Cta& cta = *warp.cta;
   const auto rank_of = [&](std::uint64_t address) {
@@ -49,15 +50,16 @@ void find_targets(Warp& warp, Issue& issue) {
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                      "bulk copy by " + cta.names().thread(warp.index, static_cast<int>(l)) + why);
     };
-    if (rank != rank_of(issue.barrier[l])) return wrong(": its mbarrier is in another CTA");
+    if (rank != rank_of(issue.barrier[l]))
+      return wrong(": its mbarrier and its destination are in different CTAs");
     std::uint32_t mask = 1U << std::min<std::uint64_t>(rank, 31);
     if (issue.copy.is_multicast)
       mask = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kMask])[l] & 0xffff;
     const std::uint32_t ctas = cta.cluster() == nullptr ? 1 : cta.cluster()->size();
     if (mask == 0 || mask >> ctas != 0) {
       return wrong(
-          fmt::format(": the mask {:#x} of CTAs does not fit the cluster, which has {} "
-                      "CTAs",
+          fmt::format(": the mask {:#x} of CTAs must name at least one of the {} CTAs of the "
+                      "cluster, and no other",
                       mask, ctas));
     }
     issue.targets[l] = mask;
@@ -143,8 +145,8 @@ std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const 
   const std::uint32_t size = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kSize])[l];
   if ((size | issue.global[l]) % kBulkChunk != 0) {
     fail(warp, lane, HazardKind::kMisaligned,
-         fmt::format("bulk copy of {} bytes at global address {:#x}; both must be multiples of {}",
-                     size, issue.global[l], kBulkChunk));
+         fmt::format("bulk copy of {} bytes at address {:#x}; both must be multiples of {}", size,
+                     issue.global[l], kBulkChunk));
     return std::nullopt;
   }
   if (size == 0) return std::vector<BulkChunk>();
@@ -242,7 +244,7 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     barrier->is_foreign = true;
     start_load(warp, *owner, *barrier, load);
     if (!issue.copy.from_shared) return;
-    // Threads that have waited for the copy know that the source has been read.
+    // A thread that has waited for the copy may overwrite the source.
     note_published(warp);
     release_in_cluster(warp, part + issue.barrier[l]);
     warp.cta->races().advance(warp.index);
@@ -281,7 +283,8 @@ void exec_bulk_copy(Warp& warp, const Instr& in) {
   for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
     const std::uint32_t reg = issue.registers[r];
     const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
-    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or coordinates of a bulk copy");
+    if (lanes != 0)
+      report_tainted_use(warp, lanes, "give the size, CTAs or coordinates of a bulk copy");
   }
   if (issue.copy.is_load && (issue.copy.is_multicast || warp.cta->cluster() != nullptr))
     find_targets(warp, issue);

@@ -15,7 +15,7 @@ struct BulkCopy {
   Address from;  ///< source; with coordinates, the global address is that of a tensor map
   Address barrier;
   bool is_load = false;         ///< into shared memory
-  bool from_shared = false;     ///< from the CTA's own shared memory to the cluster's
+  bool from_shared = false;     ///< from the CTA's shared memory to that of a CTA of the cluster
   bool is_multicast = false;    ///< to the CTAs of the cluster that a mask names
   std::uint8_t dimensions = 0;  ///< number of coordinates; 0: no tensor map
 };

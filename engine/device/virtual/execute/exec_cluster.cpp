@@ -11,7 +11,7 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Executes the barrier of a cluster, and the instructions on addresses of its shared memory.
+// Executes barrier.cluster, and the instructions on addresses of a cluster's shared memory.
 
 namespace evo::ptx {
 namespace {
@@ -19,20 +19,19 @@ namespace {
 constexpr std::uint64_t kSpaceBytes = 1ULL << 32;
 
 bool fail(Warp& warp, const char* why) {
-  warp.cta->fail(
-      HazardKind::kBarrier, pc_of(warp), -1,
-      "the barrier of the cluster: a thread of warp " + std::to_string(warp.index) + " " + why);
+  warp.cta->fail(HazardKind::kBarrier, pc_of(warp), -1,
+                 "barrier.cluster: a thread of warp " + std::to_string(warp.index) + " " + why);
   return false;
 }
 
-/// The register of each lane, as a 64-bit value.
+/// The value of a register in each lane, extended to 64 bits.
 std::array<std::uint64_t, kWarpSize> values_of(const Warp& warp, std::uint32_t reg, bool is_wide) {
   return lane_addresses(warp, {.base = reg, .is_wide = is_wide});
 }
 
 bool is_in(std::uint64_t address, std::uint64_t window) { return address - window < kSpaceBytes; }
 
-/// Makes the running lanes wait: executes the instruction again later.
+/// Makes the executing lanes wait: the warp executes the instruction again later.
 void try_again(Warp& warp, const Instr& in) {
   if (warp.waiting.empty()) {
     warp.cta->retry_later(warp, in);
@@ -55,11 +54,11 @@ void exec_cluster_barrier(Warp& warp, const Instr& in) {
     if (!op.is_relaxed) note_published(warp);
     warp.cta->scheduler().note_progress();
     if (!cluster.arrive(warp, warp.exec, op.is_relaxed))
-      fail(warp, "arrives twice, without barrier.cluster.wait between");
+      fail(warp, "arrives twice without barrier.cluster.wait in between");
     return;
   }
   if (cluster.not_arrived(warp, warp.exec) != 0) {
-    fail(warp, "waits without barrier.cluster.arrive before");
+    fail(warp, "waits without an earlier barrier.cluster.arrive");
     return;
   }
   if (!cluster.wait(warp, warp.exec)) try_again(warp, in);
@@ -78,7 +77,7 @@ void exec_mapa(Warp& warp, const Instr& in) {
                          cta.names().thread(warp.index, static_cast<int>(l)));
       return;
     }
-    // The greatest rank that an address can hold is above the rank of any CTA.
+    // Reduces an invalid rank to kMost, which is invalid, too, so that an access will be reported.
     constexpr std::uint32_t kMost = kSpaceBytes / kClusterPart - 2;
     const std::uint64_t offset = offset_in_cta(address[l] - window);
     const std::uint64_t part = rank[l] == cta.cluster_rank() ? 0 : std::min(rank[l], kMost) + 1;

@@ -59,8 +59,8 @@ void exec_indexed_branch(Warp& warp, const Instr& in) {
     left &= ~same;
     if (value >= op.targets.count) {
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-                     "branch index " + std::to_string(value) + " of " +
-                         std::to_string(op.targets.count) + " targets in " +
+                     "branch index " + std::to_string(value) + ", but the branch has " +
+                         std::to_string(op.targets.count) + " targets, in " +
                          warp.cta->names().thread(warp.index, lane));
       return;
     }

@@ -101,11 +101,12 @@ MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address, std::size
   std::uint64_t stored = 0;
   if (address + 8 <= owner.shared_bytes()) std::memcpy(&stored, owner.shared() + address, 8);
   if (found == owner.mbarriers().end() || stored != (kPattern | address)) {
-    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "no initialised mbarrier at " + cta.names().shared(address) +
-                 (&owner == &cta ? "" : " of rank " + std::to_string(owner.cluster_rank())) + " (" +
-                 (found == owner.mbarriers().end() ? "never initialised" : "overwritten") +
-                 ") in " + cta.names().thread(warp.index, static_cast<int>(lane)));
+    cta.fail(
+        HazardKind::kBarrier, pc_of(warp), -1,
+        "no initialised mbarrier at " + cta.names().shared(address) +
+            (&owner == &cta ? "" : " in the CTA of rank " + std::to_string(owner.cluster_rank())) +
+            " (" + (found == owner.mbarriers().end() ? "never initialised" : "overwritten") +
+            "), used by " + cta.names().thread(warp.index, static_cast<int>(lane)));
     return nullptr;
   }
   return &found->second;

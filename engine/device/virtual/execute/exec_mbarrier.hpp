@@ -17,7 +17,8 @@ struct MBarrier;
 /// As above, for an mbarrier in the shared memory of `owner`, a CTA of the cluster.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address,
                                       std::size_t lane);
-/// Completes the phase of the mbarrier at `address` of `owner` if nothing is lacking.
+/// Completes the phase of the mbarrier at `address` of `owner` if no arrivals and no bytes are
+/// missing.
 void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address);
 /// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
 /// initialisation is ordered before this instruction. If an mbarrier fails a check, reports a

@@ -72,9 +72,9 @@ bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
   const int first = warp.index / kGroupWarps * kGroupWarps;
   if (first + kGroupWarps > static_cast<int>(cta.warps().size())) {
     cta.fail(HazardKind::kDivergence, pc_of(warp), -1,
-             "warp " + std::to_string(warp.index) + " has no whole warpgroup: warps " +
-                 std::to_string(first) + " to " + std::to_string(first + 3) + ", the CTA has " +
-                 std::to_string(cta.warps().size()));
+             "warp " + std::to_string(warp.index) + " has no whole warpgroup: wgmma needs warps " +
+                 std::to_string(first) + " to " + std::to_string(first + 3) +
+                 ", but the number of warps of the CTA is " + std::to_string(cta.warps().size()));
     return false;
   }
   const auto other = cta.warpgroup(warp).issue(warp.index - first, {warp.pc, a, b});
@@ -84,8 +84,8 @@ bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
       HazardKind::kDivergence, pc_of(warp), static_cast<int>(other->pc),
       "warp " + std::to_string(warp.index) + " executes wgmma number " +
           std::to_string(cta.warpgroup(warp).issued(warp.index - first)) +
-          (other->pc == warp.pc ? " with other descriptors than" : " where there is another for") +
-          " a warp of its warpgroup");
+          (other->pc == warp.pc ? " with other descriptors than another warp of its warpgroup"
+                                : ", but another warp of its warpgroup executes another wgmma"));
   return false;
 }
 

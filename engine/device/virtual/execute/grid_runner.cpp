@@ -25,8 +25,9 @@ constexpr int kMostThreads = 256;
 /// If a CTA pauses, its host thread starts a new CTA unless the thread already runs this number of
 /// other CTAs.
 constexpr std::size_t kMostAside = 8;
-/// Number of successive CTAs of the grid that start in random order. The kWindow CTAs are all
-/// resident at once, so that a CTA may wait for a CTA that precedes it in the grid.
+/// CTAs start in groups of at most kWindow successive CTAs of the grid, in random order within a
+/// group. A group is never larger than the number of CTAs that can be resident, so that a CTA may
+/// wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
@@ -142,7 +143,7 @@ class Grid {
     for (const auto& team : active) collect_counts(*team);
   }
 
-  /// The clusters that contain the CTAs of a sample.
+  /// The indices of the clusters that contain `ctas`.
   std::vector<std::uint64_t> clusters_of(const std::vector<std::uint64_t>& ctas) const {
     const auto& grid = launch_.grid;
     const auto& size = launch_.program->cluster;
@@ -156,8 +157,8 @@ class Grid {
     return {clusters.begin(), clusters.end()};
   }
 
-  /// The index of the team that starts as number `number`. In samples of a grid and in predictions,
-  /// teams start in ascending order.
+  /// The index of the team that starts as number `number`. Teams start in ascending order in
+  /// samples of a grid, in predictions and in the first launch on a device.
   std::uint64_t team_of(std::uint64_t number) const {
     if (!sample_.empty()) return sample_[number];
     if (launch_.count_memory || launch_.number == 0) return number;
@@ -233,9 +234,9 @@ class Grid {
 
   LaunchContext& launch_;
   const GridOptions& options_;
-  std::uint32_t team_ = 1;             ///< CTAs of a team
+  std::uint32_t team_ = 1;             ///< number of CTAs of a team (see CtaTeam)
   std::vector<std::uint64_t> sample_;  ///< indices of the teams to run; empty: all
-  std::uint64_t total_ = 0;            ///< teams
+  std::uint64_t total_ = 0;            ///< number of teams to run
   std::size_t limit_ = 1;              ///< limit of running teams
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};

@@ -19,16 +19,17 @@ Cta* owner_of(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, 
   const std::uint64_t part = address / kClusterPart;
   const std::uint64_t rank = part == 0 ? cta.cluster_rank() : part - 1;
   if (rank >= cluster.size()) {
-    return fail(fmt::format("rank {} of the cluster, which has {} CTAs", rank, cluster.size()));
+    return fail(
+        fmt::format("the CTA of rank {} of the cluster, which has {} CTAs", rank, cluster.size()));
   }
   const std::uint64_t limit = cta.shared_bytes();
   if (offset_in_cta(address) + bytes > limit)
-    return fail(fmt::format("rank {}; a CTA has {} bytes of shared memory", rank, limit));
+    return fail(fmt::format("the CTA of rank {}, which has {} bytes", rank, limit));
   Cta& owner = cluster.at(static_cast<std::uint32_t>(rank));
   if (!cluster.has_ended(owner.cluster_rank())) return &owner;
   cta.fail(HazardKind::kPendingWork, static_cast<int>(warp.pc), -1,
-           fmt::format("rank {} of the cluster has exited before the access to {} of it by {} "
-                       "(required: a barrier of the cluster after the access)",
+           fmt::format("the CTA of rank {} of the cluster has exited before the access to its {} "
+                       "by {} (required: barrier.cluster after the access)",
                        rank, cta.names().shared(offset_in_cta(address)),
                        cta.names().thread(warp.index, lane)));
   return nullptr;

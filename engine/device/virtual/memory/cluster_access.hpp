@@ -6,14 +6,14 @@
 
 namespace evo::ptx {
 
-/// The CTA of the cluster to which an address in .shared::cluster belongs. If there is no such CTA,
-/// or if the CTA has too little shared memory, reports a hazard and returns null. `verb`: the kind
-/// of access.
+/// The CTA of the cluster to which an address in .shared::cluster belongs. Reports a hazard and
+/// returns null if there is no such CTA, if the CTA has exited, or if the accessed bytes reach
+/// beyond its shared memory. `verb`: names the access in the report.
 [[nodiscard]] Cta* owner_of(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes,
                             const char* verb);
 
-/// Finds the memory for addresses of the cluster's shared memory, as resolve() does. The pattern of
-/// the lanes stays unknown. Returns false if a hazard was reported.
+/// Like resolve(), for addresses in .shared::cluster, but does not set LaneAccess::pattern. Returns
+/// false if a hazard was reported.
 [[nodiscard]] bool resolve_in_cluster(Warp& warp, LaneAccess& access, std::uint32_t mask,
                                       std::uint32_t bytes, const char* verb);
 

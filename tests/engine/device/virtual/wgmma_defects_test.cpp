@@ -32,7 +32,7 @@ constexpr Defect kDefects[] = {
     {"fragment_written_after_fence", "missing wgmma.fence", "no wgmma.fence came after"},
     {"product_left_pending", "exit with pending work", "was never waited for"},
     {"product_never_committed", "exit with pending work", "was never waited for"},
-    {"warps_part_company", "divergent .sync instruction", "where there is another"},
+    {"warps_part_company", "divergent .sync instruction", "executes another wgmma"},
     {"descriptors_differ", "divergent .sync instruction", "other descriptors"},
     {"warp_comes_too_late", "deadlock", "another warp of its warpgroup 0"},
     {"warpgroup_is_not_whole", "divergent .sync instruction", "no whole warpgroup", 160},

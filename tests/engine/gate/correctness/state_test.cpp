@@ -253,7 +253,7 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   bar.sync 0;
   @%p2 add.u32 %r6, %r5, 1;
   @%p2 st.volatile.global.u32 [%rd8], %r6;)"),
-                HasSubstr("never written (after launching it often)"));
+                HasSubstr("never written (after many launches)"));
   }
 }
 
@@ -274,7 +274,7 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
   @%p2 st.volatile.global.u32 [%rd7], %r6;
   @%p2 add.u32 %r5, %r5, 1;
   @%p2 st.volatile.global.u32 [%rd8], %r5;)"),
-                HasSubstr("never written (after launching it often)"));
+                HasSubstr("never written (after many launches)"));
   }
 }
 
@@ -293,7 +293,7 @@ TEST_F(VirtualState, ACounterInTheWorkspaceIsAged) {
   bar.sync 0;
   @%p2 add.u32 %r6, %r5, 1;
   @%p2 st.volatile.global.u32 [%rd7], %r6;)"),
-              HasSubstr("never written (after launching it often)"));
+              HasSubstr("never written (after many launches)"));
 }
 
 TEST_F(VirtualState, AnElementThatNobodyWritesIsNamed) {

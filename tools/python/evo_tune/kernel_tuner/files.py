@@ -54,8 +54,8 @@ def store_metadata_file(metadata_filename):
 
 def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
                   env, top=3, objective="time", objective_higher_is_better=False):
-    """Adds the best configurations for this device and problem size to a file, which keeps its
-    configurations for other devices and sizes."""
+    """Adds the best `top` percent of `results`, at least one, to a file, with this device and
+    problem size. Existing entries of the file stay, even those for the same device and size."""
     del kernel_string
     path = Path(results_filename)
     document = json.loads(path.read_text()) if path.is_file() else {

@@ -18,7 +18,7 @@ class VerifyServer(CallServer):
 
     def _judge(self, folder):
         results = [self._output(folder, position) for position in range(len(self._shapes))]
-        # evo-tune tests `verify` with noise, in which sums overflow.
+        # evo-tune tests `verify` with noise, whose sums may overflow.
         with numpy.errstate(over="ignore", invalid="ignore"):
             is_right = self._judged.verify(self._judged.answer, results, atol=self._atol)
         return (0, "") if is_right else (1, "verify says no")

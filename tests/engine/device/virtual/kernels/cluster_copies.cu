@@ -87,8 +87,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) multicast(int* out, const i
   cluster.sync();
 }
 
-// A ring: every CTA fills a slot in the next CTA, and waits until the slot is free. Data come with
-// a copy from shared memory, and the slot is freed with a remote arrival.
+// A ring: every CTA waits until the slot in the next CTA is free, and fills the slot by a copy from
+// its own shared memory. The next CTA frees the slot by an arrival at an mbarrier of this CTA.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) ring(int* out, const int* in) {
   constexpr unsigned kRounds = 6;
   __shared__ alignas(128) int slot[64];

@@ -4,7 +4,7 @@
 
 namespace cg = cooperative_groups;
 
-// Every CTA of a cluster counts the values of its own range of bins for all CTAs.
+// Every CTA of a cluster counts the values of all CTAs that fall into its own range of bins.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, const int* in) {
   constexpr unsigned kBins = 64;
   __shared__ unsigned counts[kBins / 4];
@@ -18,7 +18,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, c
     atomicAdd(bins + cluster.block_rank() * (kBins / 4) + threadIdx.x, counts[threadIdx.x]);
 }
 
-// The sum of the values of a cluster, in PTX: the CTAs write into the first CTA.
+// Computes the sum of the values of a cluster, in PTX: the CTAs write into the first CTA.
 extern "C" __global__ void __cluster_dims__(2, 2, 1) reduction(int* out, const int* in) {
   __shared__ int parts[4];
   const unsigned cta = blockIdx.x + gridDim.x * blockIdx.y;
@@ -94,7 +94,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) both_write(int* out, const 
   if (cluster.block_rank() == 0 && threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
-// A rank that the cluster does not have.
+// A CTA reads from a rank that the cluster does not have.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) outside(int* out, const int* in) {
   __shared__ int tile[32];
   cg::cluster_group cluster = cg::this_cluster();

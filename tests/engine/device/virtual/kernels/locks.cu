@@ -158,11 +158,13 @@ KERNEL(lock_of_each_warp) {
   }
 }
 
+// Every fourth thread, because attempts grow with the square of the number of threads.
 KERNEL(lock_of_each_thread) {
+  if (threadIdx.x % 4 != 0) return;
   for (bool done = false; !done;) {
     if (atomicCAS(&lock, 0, 1) == 0) {
       __threadfence();
-      out[0] += 1.0f / 64;
+      out[0] += 1.0f / 16;
       IF_RIGHT(__threadfence();)
       UNLOCK(&lock);
       done = true;

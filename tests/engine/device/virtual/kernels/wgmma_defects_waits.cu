@@ -1,4 +1,5 @@
-// Kernels that do not wait for a product. Tests compile this file together with wgmma_defects.cuh.
+// Kernels that read the result or overwrite the operands of a product too early. Tests compile this
+// file together with wgmma_defects.cuh.
 
 // The kernel reads an accumulator before it waits for the product.
 KERNEL reads_accumulator_early(const float* in, float* out, int n) {
