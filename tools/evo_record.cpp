@@ -29,11 +29,6 @@ struct Options : RunOptions {
   std::string out;
   std::string kernel_tuner_cache;
 };
-RunId resume_run = 0;
-std::uint64_t check_seed = 0;  ///< 0: a new run
-bool json = false;
-bool quiet = false;
-};
 
 constexpr const char* kAll = "all";
 constexpr std::size_t kMostCandidates = 10'000'000;

@@ -3,6 +3,7 @@
 #include "engine/evolve/strategy.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
+#include "tools/cli/value_lists.hpp"
 #include "tools/doctor/doctor.hpp"
 
 namespace evo {
