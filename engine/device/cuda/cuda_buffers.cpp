@@ -53,13 +53,6 @@ void CudaBuffers::download(BufferId buffer, std::span<std::byte> data, std::size
   queue_.copy_out(buffers_.at(buffer).data() + offset, data);
 }
 
-void CudaBuffers::copy(BufferId to, BufferId from) {
-  const Buffer& target = buffers_.at(to);
-  queue_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
-                                           target.spec.bytes, queue_.stream()),
-                 "cuMemcpyDtoDAsync");
-}
-
 void CudaBuffers::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }
 
 void CudaBuffers::poison(BufferId buffer, std::span<const std::byte> pattern) {
