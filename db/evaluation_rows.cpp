@@ -1,7 +1,5 @@
 #include "db/evaluation_rows.hpp"
 
-#include <string>
-
 #include "db/connection.hpp"
 #include "db/gpu_rows.hpp"
 

@@ -9,21 +9,17 @@
 #include "db/connection.hpp"
 #include "db/gpu_rows.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 #include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool passes(const StoredRun& run, const RunFilter& filter) {
   const DeviceInfo& device = run.info.device;
-  const bool device_fits = filter.device.empty() || device.id == filter.device ||
-                           lower(device.name).find(lower(filter.device)) != std::string::npos;
+  const bool device_fits =
+      filter.device.empty() || device.id == filter.device ||
+      lower_case(device.name).find(lower_case(filter.device)) != std::string::npos;
   return device_fits && (filter.shape.empty() || run.info.shape == filter.shape) &&
          (!filter.run || run.id == *filter.run);
 }
@@ -105,9 +101,8 @@ void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
       if (!is_forward && !is_backward) continue;
       rows[i].tie.reset();
       if (its.verdict != Verdict::kTie) continue;
-      rows[i].tie = is_forward
-                        ? Tie{its.ratio, its.ratio_low, its.ratio_high, its.pairs}
-                        : Tie{1 / its.ratio, 1 / its.ratio_high, 1 / its.ratio_low, its.pairs};
+      rows[i].tie = is_forward ? Tie{its.ratio, its.ratio_low, its.ratio_high}
+                               : Tie{1 / its.ratio, 1 / its.ratio_high, 1 / its.ratio_low};
     }
   }
 }

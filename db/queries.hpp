@@ -30,7 +30,6 @@ struct Tie {
   double ratio = 1;  ///< the kernel's time / the time of the kernel above
   double ratio_low = 1;
   double ratio_high = 1;
-  int pairs = 0;
 };
 
 /// One kernel of a run's elite: a row of the database view `elite`.

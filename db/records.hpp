@@ -201,7 +201,6 @@ struct GenerationRecord {
 struct StoredGeneration {
   GenerationRecord record;
   std::int64_t evaluated = 0;
-  std::int64_t green = 0;     ///< without duplicates and withdrawn candidates
   std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
   std::int64_t withdrawn = 0;  ///< since the last improvement, without duplicates

@@ -13,8 +13,6 @@ StoredGeneration read_generation(Query& row) {
   row.read(record.number, record.wall_ms, record.control_p50_us, record.control_drift,
            generation.finished_at, generation.evaluated, generation.rejected, generation.duplicates,
            generation.withdrawn);
-  generation.green =
-      generation.evaluated - generation.rejected - generation.duplicates - generation.withdrawn;
   return generation;
 }
 

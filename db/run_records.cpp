@@ -1,7 +1,5 @@
 #include "db/run_records.hpp"
 
-#include <string>
-
 #include "db/compilation_rows.hpp"
 #include "db/connection.hpp"
 #include "db/evaluation_rows.hpp"

@@ -18,24 +18,16 @@
 #include "tools/cli/stop_signals.hpp"
 #include "tools/cli/tool_main.hpp"
 #include "tools/export/results.hpp"
+#include "tools/tune/run_options.hpp"
 #include "tools/tune/run_report.hpp"
-#include "tools/tune/session_options.hpp"
 
 namespace evo {
 namespace {
 
-struct Options {
-  SessionOptions session;
-  TunerOptions tuner;
-  std::string db = "evo.db";
+struct Options : RunOptions {
   std::string count;
   std::string out;
   std::string kernel_tuner_cache;
-  std::optional<Resumption> resume = {};
-  RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a new run
-  bool json = false;
-  bool quiet = false;
 };
 
 constexpr const char* kAll = "all";
@@ -78,9 +70,6 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--seed", options.tuner.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a new seed)")
-      ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
                  "candidates between two timings of the control")
       ->capture_default_str()
@@ -88,23 +77,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--window", options.tuner.window,
                  "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
-  app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end after this time (plus one launch); continue with --resume")
-      ->type_name("SECONDS")
-      ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")
-      ->type_name(value_words::kDatabase)
-      ->capture_default_str();
-  app.add_option(
-         "--resume", options.resume_run,
-         "continue run N, or the newest unfinished recording of this space, problem, shape and "
-         "device, with the inputs of that recording")
-      ->expected(0, 1)
-      ->transform(row_number());
-  CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object per line on standard output");
-  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
-  app.set_version_flag("--version", "evo-record " EVO_VERSION);
+  options.declare_run(app);
+  options.declare_output(app, "evo-record");
   app.footer(exit_codes({{0, "recorded"},
                          {1, "no kernel is green"},
                          {2, "bad usage or input"},
@@ -219,12 +193,6 @@ ExitCode record_run(Workbench& bench, Store& store, OpenRun open, TuneReport& re
   return exit_code(end, tuner.progress());
 }
 
-void notice(const TuneReport& report, const std::string& text) {
-  if (text.empty()) return;
-  report.say(text);
-  report.emit({{"event", "notice"}, {"text", text}});
-}
-
 ExitCode record(Options options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
   RunId run = 0;
@@ -245,9 +213,9 @@ ExitCode record(Options options) {
   tell_there_is_something_to_save();
   TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates,
                      options.session.job_count()});
-  notice(report, honesty_line(&device));
+  report.notice(honesty_line(&device));
   for (const std::string& text : bench.task().warnings()) {
-    notice(report, text);
+    report.notice(text);
     store.record_event(run, "warning", text);
   }
   if (options.resume) {
@@ -275,12 +243,7 @@ ExitCode run(int argc, char** argv) {
   if (app.count("--window") == 0) {
     options.tuner.window = default_window(options.session.job_count(), false);
   }
-  if (app.count("--resume") > 0) {
-    options.resume = Resumption{options.resume_run, options.db, {}};
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->count() > 0) options.resume->given.push_back(option->get_name());
-    }
-  }
+  options.take_resumption(app);
   require_complete(options);
   handle_stop_signals();
   return record(std::move(options));

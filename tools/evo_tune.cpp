@@ -125,8 +125,7 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
       "warm start: "
       "{} configurations of run{} {} are judged first (turn this off by --no-warm-start)",
       known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
-  report.say(text);
-  report.emit({{"event", "notice"}, {"text", text}});
+  report.notice(text);
 }
 
 /// Measures and prints why the winner of each shape won. Returns false if the user interrupted the
@@ -247,21 +246,14 @@ ExitCode tune(const TuneOptions& options) {
                      .quiet = options.quiet,
                      .kind = device != nullptr ? device->time_kind : TimeKind::kMeasured,
                      .compilers = options.session.job_count()});
-  const std::string honesty = honesty_line(device);
-  if (!honesty.empty()) {
-    report.say(honesty);
-    report.emit({{"event", "notice"}, {"text", honesty}});
-  }
+  report.notice(honesty_line(device));
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   WorkbenchOptions bench_options = options.session.bench_options(services, check_seed);
   bench_options.compiles_opening = !options.resume;
   if (Objective(options.tuner.objective).uses_energy()) {
     bench_options.energy_s = kCandidateEnergy_s;
   }
-  if (!not_interpreted.empty()) {
-    report.say(not_interpreted);
-    report.emit({{"event", "notice"}, {"text", not_interpreted}});
-  }
+  report.notice(not_interpreted);
   Workbench bench(bench_options, std::move(services));
   if (options.elite.profile) require_profile(bench);
   RunRequest request{.tuner = options.tuner,
@@ -276,8 +268,7 @@ ExitCode tune(const TuneOptions& options) {
   run = open.ids.front();
   tell_there_is_something_to_save();
   for (const std::string& text : bench.task().warnings()) {
-    report.say(text);
-    report.emit({{"event", "notice"}, {"text", text}});
+    report.notice(text);
     store.record_event(run, "warning", text);
   }
   if (options.resume) {
@@ -314,12 +305,7 @@ ExitCode run(int argc, char** argv) {
             ? options.tuner.children
             : default_window(compilers_of(options), strategy_learns(options.tuner.strategy));
   }
-  if (app.count("--resume") > 0) {
-    options.resume = Resumption{options.resume_run, options.db, {}};
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->count() > 0) options.resume->given.push_back(option->get_name());
-    }
-  }
+  options.take_resumption(app);
   handle_stop_signals();
   return tune(options);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <utility>
 
 #include "engine/compile/host_scanner.hpp"
 #include "engine/compile/standard_headers.hpp"

@@ -250,20 +250,20 @@ class HostScanner {
 
   /// Whether `text` is a function's name, not an annotation, as in `__check(int code) {`.
   [[nodiscard]] bool is_function_with_body(const std::string& text) const {
-    if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
-    int depth = 0;
-    for (std::size_t at = at_ + 1; at < words_.size(); ++at) {
-      depth += word(at) == "(" ? 1 : word(at) == ")" ? -1 : 0;
-      if (depth == 0) return word(at + 1) == "{";
-    }
-    return false;
+    return !is_annotation(text) && !macros_.words.contains(text) && word(at_ + 1) == "(" &&
+           is_body_behind(at_ + 1);
   }
 
   /// Whether a body follows the parentheses, as in `__stcs(float* x) {`, so that a function's name
   /// precedes them, not an annotation as in `__launch_bounds__(128) __global__`.
   [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
+    return !seen.is_type && is_body_behind(at_);
+  }
+
+  /// Whether "{" follows the bracket that closes the one at `at`.
+  [[nodiscard]] bool is_body_behind(std::size_t at) const {
     int depth = 0;
-    for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
+    for (; at < words_.size(); ++at) {
       depth += word(at) == "(" ? 1 : word(at) == ")" ? -1 : 0;
       if (depth == 0) return word(at + 1) == "{";
     }

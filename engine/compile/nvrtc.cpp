@@ -14,7 +14,6 @@
 #include "engine/compile/nvrtc_library.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/compile/source_names.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/cubin/cubin.hpp"

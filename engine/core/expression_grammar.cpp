@@ -1,7 +1,5 @@
 #include "engine/core/expression_grammar.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/core/expression_cursor.hpp"
@@ -373,10 +371,10 @@ ParsedExpression parse_expression(std::string_view expression,
   return Grammar(expression, constants).parse();
 }
 
-TranslatedExpression translate_expression(std::string_view expression,
-                                          const std::map<std::string, double>& constants) {
+std::string translate_expression(std::string_view expression,
+                                 const std::map<std::string, double>& constants) {
   const ParsedExpression parsed = parse_expression(expression, constants);
-  return {parsed.tree.json(parsed.root, parsed.variables)};
+  return parsed.tree.json(parsed.root, parsed.variables);
 }
 
 }  // namespace evo

@@ -19,15 +19,6 @@ struct ParsedExpression {
   std::vector<std::string> conjuncts;
 };
 
-/// An expression as JSON, for programs that load bundles and do not contain this parser.
-struct TranslatedExpression {
-  /// JSON: a number, a variable's name, or ["operation", operands…]. The operations are ? (chooses
-  /// one of two values by a condition) == < + - * / // % ^ and the functions min max floor ceil
-  /// round sqrt exp ln log2, with the same meaning as in Expression. All other operations of
-  /// Expression are translated into the listed ones.
-  std::string tree;
-};
-
 /// Parses an expression by the grammar of docs/file-formats.md. Every text that the grammar does
 /// not describe is rejected.
 ///
@@ -47,8 +38,12 @@ struct TranslatedExpression {
 [[nodiscard]] ParsedExpression parse_expression(std::string_view expression,
                                                 const std::map<std::string, double>& constants);
 
-/// Parses `expression` and translates it to JSON.
-[[nodiscard]] TranslatedExpression translate_expression(
-    std::string_view expression, const std::map<std::string, double>& constants);
+/// Parses `expression` and translates it to JSON, for programs that load bundles and do not contain
+/// this parser: a number, a variable's name, or ["operation", operands…]. The operations are ?
+/// (chooses one of two values by a condition) == < + - * / // % ^ and the functions min max floor
+/// ceil round sqrt exp ln log2, with the same meaning as in Expression. All other operations of
+/// Expression are translated into the listed ones.
+[[nodiscard]] std::string translate_expression(std::string_view expression,
+                                               const std::map<std::string, double>& constants);
 
 }  // namespace evo

@@ -1,10 +1,9 @@
 #include "engine/core/hash.hpp"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
-#include <array>
 #include <cstdint>
-#include <cstdio>
 
 #include "engine/core/error.hpp"
 #include "engine/core/file_reader.hpp"
@@ -45,11 +44,7 @@ ContentHash& ContentHash::add_file(const std::filesystem::path& file) {
 
 std::string ContentHash::hex() const {
   const XXH128_hash_t digest = XXH3_128bits_digest(state_->xxh);
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016llx%016llx",
-                static_cast<unsigned long long>(digest.high64),
-                static_cast<unsigned long long>(digest.low64));
-  return text.data();
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
 }
 
 std::string content_key(std::string_view text) { return ContentHash().add(text).hex(); }

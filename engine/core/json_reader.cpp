@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <sstream>
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>

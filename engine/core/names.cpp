@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "engine/core/expression_words.hpp"
 
@@ -61,8 +62,7 @@ bool may_name_kernel(std::string_view text) {
     return is_letter(c) || is_decimal(c) || kSigns.find(c) != std::string_view::npos;
   };
   if (text.size() > kLongest || text.find("//") != std::string_view::npos ||
-      text.find("/*") != std::string_view::npos ||
-      !std::all_of(text.begin(), text.end(), allowed)) {
+      text.find("/*") != std::string_view::npos || !std::ranges::all_of(text, allowed)) {
     return false;
   }
   if (text.starts_with("::")) text.remove_prefix(2);
@@ -105,6 +105,12 @@ bool is_plain_name(std::string_view name) {
   };
   return !name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 }  // namespace evo

@@ -33,4 +33,7 @@ inline constexpr std::string_view kAllowedName =
 
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
+/// `text` with lower-case letters in place of the capital letters of ASCII.
+[[nodiscard]] std::string lower_case(std::string text);
+
 }  // namespace evo

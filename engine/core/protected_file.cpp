@@ -1,6 +1,5 @@
 #include "engine/core/protected_file.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <string>
 

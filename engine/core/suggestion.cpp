@@ -1,17 +1,11 @@
 #include "engine/core/suggestion.hpp"
 
 #include <algorithm>
-#include <cctype>
+
+#include "engine/core/names.hpp"
 
 namespace evo {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 /// The optimal string alignment distance of two names.
 std::size_t edits(std::string_view a, std::string_view b) {
@@ -37,12 +31,12 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known) {
   constexpr std::size_t kShareOfLetters = 3;
-  const std::string wanted = lower(given);
+  const std::string wanted = lower_case(std::string(given));
   std::string nearest;
   std::size_t least = std::max<std::size_t>(wanted.size() / kShareOfLetters, 1) + 1;
   std::vector<std::string> completions;
   for (const std::string& name : known) {
-    const std::string candidate = lower(name);
+    const std::string candidate = lower_case(name);
     if (!wanted.empty() && candidate.starts_with(wanted)) completions.push_back(name);
     const std::size_t distance = edits(wanted, candidate);
     if (distance >= least) continue;

@@ -35,8 +35,6 @@ class DeviceMemory {
   virtual void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset = 0) = 0;
   /// Copies the bytes of a buffer, from byte `offset` on, to `data` on the host.
   virtual void download(BufferId buffer, std::span<std::byte> data, std::size_t offset = 0) = 0;
-  /// Copies one buffer to another of the same size.
-  virtual void copy(BufferId to, BufferId from) = 0;
   /// Sets every byte of a buffer to `value`.
   virtual void fill(BufferId buffer, std::byte value) = 0;
   /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes regard

@@ -2,11 +2,14 @@
 
 namespace evo {
 
-std::vector<std::byte> guard_pattern() {
+const std::vector<std::byte>& guard_pattern() {
   // The bytes FF 7F, repeated, are NaN in all types: 0x7FFF in f16 and bf16, 0x7FFF7FFF in f32,
   // 0x7FFF7FFF7FFF7FFF in f64, and both 0xFF and 0x7F in e4m3.
-  std::vector<std::byte> pattern(kGuardBytes);
-  for (std::size_t i = 0; i < kGuardBytes; ++i) pattern[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
+  static const std::vector<std::byte> pattern = [] {
+    std::vector<std::byte> bytes(kGuardBytes);
+    for (std::size_t i = 0; i < kGuardBytes; ++i) bytes[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
+    return bytes;
+  }();
   return pattern;
 }
 
@@ -23,7 +26,7 @@ std::optional<std::string> guard_damage_text(const std::string& buffer, std::siz
 std::optional<std::string> find_guard_damage(const std::string& buffer, std::size_t bytes,
                                              std::span<const std::byte> before,
                                              std::span<const std::byte> after) {
-  const std::vector<std::byte> pattern = guard_pattern();
+  const std::vector<std::byte>& pattern = guard_pattern();
   std::optional<std::size_t> past_end;
   std::optional<std::size_t> before_start;
   for (std::size_t i = 0; i < after.size() && !past_end; ++i) {

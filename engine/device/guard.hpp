@@ -15,7 +15,7 @@ inline constexpr std::size_t kGuardBytes = 4096;
 
 /// The content of an undamaged guard zone: NaN in every floating-point type of problem files, so
 /// that a kernel that reads past the end of a buffer gets NaN.
-[[nodiscard]] std::vector<std::byte> guard_pattern();
+[[nodiscard]] const std::vector<std::byte>& guard_pattern();
 
 /// Describes the overwritten bytes of guard zones; nullopt if the zones are intact. `before` and
 /// `after`: the content of the zones before and after the buffer. `buffer` and `bytes`: the

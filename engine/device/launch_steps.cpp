@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "engine/core/error.hpp"
 
 namespace evo {

@@ -117,31 +117,11 @@ AdditiveModel::AdditiveModel(const CandidateSpace& space, std::span<const Candid
       best_ratio = ratio;
     }
   }
-  const Cholesky system = equations.factor(best_ratio);
-  effects_ = system.solve(equations.moment);
-  noise_ = equations.noise(effects_);
-  covariance_.resize(n * n);
-  for (std::size_t c = 0; c < n; ++c) {
-    std::vector<double> unit(n, 0.0);
-    unit[c] = noise_;
-    const std::vector<double> solved = system.solve(std::move(unit));
-    std::copy(solved.begin(), solved.end(),
-              covariance_.begin() + static_cast<std::ptrdiff_t>(c * n));
-  }
+  effects_ = equations.factor(best_ratio).solve(equations.moment);
 }
 
 double AdditiveModel::effect(std::size_t parameter, std::size_t value) const {
   return effects_[column(parameter, value)];
-}
-
-double AdditiveModel::contrast_deviation(std::size_t parameter, std::size_t a,
-                                         std::size_t b) const {
-  const std::size_t n = effects_.size();
-  const std::size_t i = column(parameter, a);
-  const std::size_t j = column(parameter, b);
-  const double variance =
-      covariance_[i * n + i] + covariance_[j * n + j] - 2 * covariance_[i * n + j];
-  return std::sqrt(std::max(variance, 0.0));
 }
 
 double AdditiveModel::predict(const Candidate& candidate) const {

@@ -19,11 +19,7 @@ class AdditiveModel {
                 std::span<const double> targets);
 
   [[nodiscard]] double effect(std::size_t parameter, std::size_t value) const;
-  /// Standard deviation of effect(parameter, a) − effect(parameter, b).
-  [[nodiscard]] double contrast_deviation(std::size_t parameter, std::size_t a,
-                                          std::size_t b) const;
   [[nodiscard]] double predict(const Candidate& candidate) const;
-  [[nodiscard]] double noise_variance() const { return noise_; }
 
  private:
   [[nodiscard]] std::size_t column(std::size_t parameter, std::size_t value) const {
@@ -32,9 +28,7 @@ class AdditiveModel {
 
   std::vector<std::size_t> first_column_;
   double mean_ = 0;
-  double noise_ = 0;
   std::vector<double> effects_;
-  std::vector<double> covariance_;  ///< posterior covariance, columns × columns
 };
 
 }  // namespace evo

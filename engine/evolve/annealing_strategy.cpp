@@ -36,20 +36,17 @@ class AnnealingStrategy final : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      temperature_ = std::max(kCold, temperature_ * kCooling);
-      if (accepts(observation)) {
-        current_ = Scored{observation.candidate, portable_log(*observation.time_us)};
-        refused_ = 0;
-      } else if (++refused_ >= kPatience) {
-        restart();
-      }
+ private:
+  void learn(const Observation& observation) override {
+    temperature_ = std::max(kCold, temperature_ * kCooling);
+    if (accepts(observation)) {
+      current_ = Scored{observation.candidate, portable_log(*observation.time_us)};
+      refused_ = 0;
+    } else if (++refused_ >= kPatience) {
+      restart();
     }
   }
 
- private:
   void take_some(Neighbourhood neighbourhood, std::size_t count,
                  std::vector<Candidate>& proposals) {
     const std::vector<Candidate> near = neighbours(space_, current_->candidate, neighbourhood);

@@ -24,8 +24,7 @@ constexpr int kAttempts = 10;
 /// 4. A child that is faster than x replaces x.
 class DifferentialStrategy final : public SearchBase {
  public:
-  DifferentialStrategy(const CandidateSpace& space, const StrategyOptions& options)
-      : SearchBase(space, options), active_(active_parameters()) {}
+  using SearchBase::SearchBase;
 
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
@@ -42,27 +41,24 @@ class DifferentialStrategy final : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      const auto target = target_of_.find(observation.candidate);
-      if (observation.time_us) {
-        const Scored scored{observation.candidate, portable_log(*observation.time_us)};
-        if (target != target_of_.end()) {
-          if (scored.log_time < population_[target->second].log_time) {
-            population_[target->second] = scored;
-          }
-        } else if (population_.size() < kPopulation) {
-          population_.push_back(scored);
-        } else {
-          replace_worst(scored);
+ private:
+  void learn(const Observation& observation) override {
+    const auto target = target_of_.find(observation.candidate);
+    if (observation.time_us) {
+      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+      if (target != target_of_.end()) {
+        if (scored.log_time < population_[target->second].log_time) {
+          population_[target->second] = scored;
         }
+      } else if (population_.size() < kPopulation) {
+        population_.push_back(scored);
+      } else {
+        replace_worst(scored);
       }
-      if (target != target_of_.end()) target_of_.erase(target);
     }
+    if (target != target_of_.end()) target_of_.erase(target);
   }
 
- private:
   static bool is_faster(const Scored& a, const Scored& b) { return a.log_time < b.log_time; }
 
   void replace_worst(const Scored& scored) {
@@ -93,7 +89,6 @@ class DifferentialStrategy final : public SearchBase {
     return repair(space_, child, random_);
   }
 
-  std::vector<std::size_t> active_;
   std::vector<Scored> population_;
   std::size_t turn_ = 0;
   std::unordered_map<Candidate, std::size_t, CandidateHash> target_of_;

@@ -16,8 +16,7 @@ constexpr int kChildAttempts = 20;  ///< attempts to make a child that is valid 
 /// children are copies of the best candidate with one or more changes.
 class FreeStrategy : public SearchBase {
  public:
-  FreeStrategy(const CandidateSpace& space, const StrategyOptions& options)
-      : SearchBase(space, options), active_(active_parameters()) {}
+  using SearchBase::SearchBase;
 
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
@@ -30,16 +29,13 @@ class FreeStrategy : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      if (!observation.time_us) continue;
-      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
-      if (!best_ || scored.log_time < best_->log_time) best_ = scored;
-    }
+ protected:
+  void learn(const Observation& observation) override {
+    if (!observation.time_us) return;
+    const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+    if (!best_ || scored.log_time < best_->log_time) best_ = scored;
   }
 
- protected:
   /// A random number of changes: 1 with probability 1/2, 2 with probability 1/4, and so on.
   std::size_t change_count() {
     std::size_t changes = 1;
@@ -56,7 +52,6 @@ class FreeStrategy : public SearchBase {
     return child;
   }
 
-  std::vector<std::size_t> active_;
   std::optional<Scored> best_;
 };
 
@@ -78,24 +73,22 @@ class InsightStrategy final : public FreeStrategy {
     for (std::size_t p = 0; p < records_.size(); ++p) records_[p].resize(space.value_count(p));
   }
 
-  void observe(std::span<const Observation> observations) override {
-    FreeStrategy::observe(observations);
-    for (const Observation& observation : observations) {
-      const double y = observation.time_us ? portable_log(*observation.time_us) : 0;
-      for (std::size_t p = 0; p < records_.size(); ++p) {
-        ValueRecord& record = records_[p][observation.candidate.choice[p]];
-        (observation.time_us ? record.runs : record.failures) += 1;
-        record.sum += y;
-        record.squares += y * y;
-      }
-      if (!observation.time_us) continue;
-      all_.runs += 1;
-      all_.sum += y;
-      all_.squares += y * y;
+ private:
+  void learn(const Observation& observation) override {
+    FreeStrategy::learn(observation);
+    const double y = observation.time_us ? portable_log(*observation.time_us) : 0;
+    for (std::size_t p = 0; p < records_.size(); ++p) {
+      ValueRecord& record = records_[p][observation.candidate.choice[p]];
+      (observation.time_us ? record.runs : record.failures) += 1;
+      record.sum += y;
+      record.squares += y * y;
     }
+    if (!observation.time_us) return;
+    all_.runs += 1;
+    all_.sum += y;
+    all_.squares += y * y;
   }
 
- private:
   /// A random draw from the posterior distribution of the mean log time of candidates with a value.
   /// The prior counts as one candidate with the overall mean. Each failure counts as a candidate
   /// that is one standard deviation slower.

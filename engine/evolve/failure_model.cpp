@@ -1,6 +1,5 @@
 #include "engine/evolve/failure_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/evolve/gaussian_process.hpp"

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/core/rank_correlation.hpp"
 #include "engine/evolve/gaussian_process.hpp"
 #include "engine/evolve/portable_math.hpp"
 #include "engine/evolve/strategies.hpp"
@@ -56,26 +57,23 @@ class FullStrategy final : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      observed_.push_back(observation.candidate);
-      const auto pending = std::find(pending_.begin(), pending_.end(), observation.candidate);
-      if (pending != pending_.end()) pending_.erase(pending);
-      std::vector<std::uint16_t> point;
-      encoding_.append(observation.candidate, point);
-      if (!point.empty()) failures_.add(point, !observation.time_us);
-      if (observed_.size() > settings_.initial) adapt_penalty(!observation.time_us);
-      if (!observation.time_us) continue;
-      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
-      ran_.insert(std::upper_bound(
-                      ran_.begin(), ran_.end(), scored,
-                      [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; }),
-                  scored);
-    }
+ private:
+  void learn(const Observation& observation) override {
+    observed_.push_back(observation.candidate);
+    const auto pending = std::find(pending_.begin(), pending_.end(), observation.candidate);
+    if (pending != pending_.end()) pending_.erase(pending);
+    std::vector<std::uint16_t> point;
+    encoding_.append(observation.candidate, point);
+    if (!point.empty()) failures_.add(point, !observation.time_us);
+    if (observed_.size() > settings_.initial) adapt_penalty(!observation.time_us);
+    if (!observation.time_us) return;
+    const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+    ran_.insert(
+        std::upper_bound(ran_.begin(), ran_.end(), scored,
+                         [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; }),
+        scored);
   }
 
- private:
   struct TrainingSet {
     std::vector<std::uint16_t> points;
     std::vector<float> targets;
@@ -205,11 +203,7 @@ class FullStrategy final : public SearchBase {
     const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<double> scores(failure.size());
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = score(i, settings_.beta_low);
-    std::vector<std::size_t> order(scores.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-    return order;
+    return order_of(scores);
   }
 
   /// The β (see Acquisition) of proposal number `turn` in a generation of `count` proposals. β goes

@@ -17,10 +17,6 @@ class GaussianProcess {
   GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
                   std::span<const float> targets, double noise);
 
-  [[nodiscard]] const Kernel& kernel() const { return *kernel_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] double noise() const { return noise_; }
-
   /// ln p(targets | covariance kernel, noise), up to a constant.
   [[nodiscard]] double log_likelihood() const;
 

@@ -17,8 +17,7 @@ constexpr int kBreedAttempts = 20;  ///< attempts to breed a new child
 /// 4. Repair the child if it is invalid. Breed another if the child was proposed before.
 class GeneticStrategy final : public SearchBase {
  public:
-  GeneticStrategy(const CandidateSpace& space, const StrategyOptions& options)
-      : SearchBase(space, options), active_(active_parameters()) {}
+  using SearchBase::SearchBase;
 
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
@@ -31,21 +30,18 @@ class GeneticStrategy final : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      ++observed_;
-      if (!observation.time_us) continue;
-      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
-      const auto place = std::upper_bound(
-          population_.begin(), population_.end(), scored,
-          [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; });
-      population_.insert(place, scored);
-      if (population_.size() > kBreeders) population_.pop_back();
-    }
+ private:
+  void learn(const Observation& observation) override {
+    ++observed_;
+    if (!observation.time_us) return;
+    const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+    const auto place =
+        std::upper_bound(population_.begin(), population_.end(), scored,
+                         [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; });
+    population_.insert(place, scored);
+    if (population_.size() > kBreeders) population_.pop_back();
   }
 
- private:
   /// Chooses an index into the population, which is sorted by time: the smallest of several random
   /// indices, and so the fastest of several random members.
   std::size_t tournament() {
@@ -70,7 +66,6 @@ class GeneticStrategy final : public SearchBase {
     return repair(space_, child, random_);
   }
 
-  std::vector<std::size_t> active_;
   std::vector<Scored> population_;
   std::size_t observed_ = 0;
 };

@@ -181,11 +181,6 @@ std::size_t ValueInsight::failed() const {
   return std::accumulate(failures.begin(), failures.end(), std::size_t{0});
 }
 
-Gate ValueInsight::worst_gate() const {
-  const auto most = std::max_element(failures.begin(), failures.end());
-  return static_cast<Gate>(most - failures.begin());
-}
-
 Insight learn(const CandidateSpace& space, std::span<const Observation> observations,
               const std::optional<Candidate>& winner) {
   Insight insight;

@@ -30,8 +30,6 @@ struct ValueInsight {
   std::optional<Gate> failed_in_winner = {};
 
   [[nodiscard]] std::size_t failed() const;
-  /// The gate that rejected most candidates with this value. Requires failed() > 0.
-  [[nodiscard]] Gate worst_gate() const;
 };
 
 /// Statistics of one parameter.

@@ -1,6 +1,5 @@
 #include "engine/evolve/kernel.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/evolve/portable_math.hpp"

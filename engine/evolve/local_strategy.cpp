@@ -18,8 +18,7 @@ constexpr int kKickAttempts = 40;  ///< attempts to make a new kick
 ///    copy becomes the centre, even if it is slower than the best candidate.
 class LocalStrategy final : public SearchBase {
  public:
-  LocalStrategy(const CandidateSpace& space, const StrategyOptions& options)
-      : SearchBase(space, options), active_(active_parameters()) {}
+  using SearchBase::SearchBase;
 
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
@@ -37,17 +36,14 @@ class LocalStrategy final : public SearchBase {
     return proposals;
   }
 
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      seen_.add(observation.candidate);
-      if (!observation.time_us) continue;
-      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
-      if (!best_ || scored.log_time < best_->log_time) best_ = scored;
-      if (!centre_ || scored.log_time < centre_->log_time) move_to(scored);
-    }
+ private:
+  void learn(const Observation& observation) override {
+    if (!observation.time_us) return;
+    const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+    if (!best_ || scored.log_time < best_->log_time) best_ = scored;
+    if (!centre_ || scored.log_time < centre_->log_time) move_to(scored);
   }
 
- private:
   Candidate kicked() {
     Candidate candidate = best_->candidate;
     for (std::size_t i = 0; i < kKick; ++i) {
@@ -65,7 +61,6 @@ class LocalStrategy final : public SearchBase {
     for (const std::size_t i : random_order(near.size(), random_)) queue_.push_back(near[i]);
   }
 
-  std::vector<std::size_t> active_;
   std::optional<Scored> best_;
   std::optional<Scored> centre_;
   std::deque<Candidate> queue_;

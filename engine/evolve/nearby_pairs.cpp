@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/core/statistics.hpp"
+#include "engine/space/neighbours.hpp"
 
 namespace evo {
 namespace {
@@ -18,12 +19,6 @@ PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winn
           .middle = quantile(factors, 0.5),
           .high = factors.back(),
           .in_winner = in_winner};
-}
-
-std::size_t differing_macros(const Candidate& a, const Candidate& b) {
-  std::size_t count = 0;
-  for (std::size_t p = 0; p < a.choice.size(); ++p) count += a.choice[p] != b.choice[p] ? 1 : 0;
-  return count;
 }
 
 Candidate with(Candidate candidate, std::size_t parameter, std::size_t value) {
@@ -65,7 +60,7 @@ NearbyPairs::NearbyPairs(std::span<const Candidate> candidates, std::span<const 
   if (!best) return;
   for (const auto& [candidate, time] : log_times_) {
     const bool is_near =
-        time <= *best + std::log(kNearTime) && differing_macros(candidate, winner) <= kNearMacros;
+        time <= *best + std::log(kNearTime) && hamming_distance(candidate, winner) <= kNearMacros;
     if (is_near) near_.push_back(candidate);
   }
   std::ranges::sort(near_);  // sorted, because the order of a hash table is unspecified
@@ -99,7 +94,7 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
     // Candidates that differ from `base` in a single macro, which has the winner's value in `base`.
     std::vector<std::pair<Corner, double>> beside;
     for (const auto& [other, time] : log_times_) {
-      if (differing_macros(base, other) != 1) continue;
+      if (hamming_distance(base, other) != 1) continue;
       const auto [at, in_other] = std::ranges::mismatch(base.choice, other.choice);
       const auto parameter = static_cast<std::size_t>(at - base.choice.begin());
       if (*at == winner_.choice[parameter]) beside.push_back({{parameter, *in_other}, time});

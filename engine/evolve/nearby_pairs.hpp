@@ -36,8 +36,6 @@ struct PairEffect {
   /// Compares the winner with the candidate that differs from it only by this change. If macros
   /// interact, the verdicts of other pairs may differ.
   [[nodiscard]] PairVerdict verdict() const;
-  /// The ln factor of the pair that contains the winner if it was measured, otherwise the median.
-  [[nodiscard]] double best_known() const { return in_winner.value_or(middle); }
 };
 
 /// Converts the logarithm of a factor to percent: ln(1.007) to +0.7.

@@ -1,6 +1,5 @@
 #include "engine/evolve/program_strategy.hpp"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/error.hpp"

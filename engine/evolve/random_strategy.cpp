@@ -12,10 +12,6 @@ class RandomStrategy final : public SearchBase {
     fill(proposals, count);
     return proposals;
   }
-
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) seen_.add(observation.candidate);
-  }
 };
 
 class ExhaustiveStrategy final : public SearchBase {
@@ -30,10 +26,6 @@ class ExhaustiveStrategy final : public SearchBase {
       take(*candidate, proposals);
     }
     return proposals;
-  }
-
-  void observe(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) seen_.add(observation.candidate);
   }
 };
 

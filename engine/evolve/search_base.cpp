@@ -2,6 +2,13 @@
 
 namespace evo {
 
+void SearchBase::observe(std::span<const Observation> observations) {
+  for (const Observation& observation : observations) {
+    seen_.add(observation.candidate);
+    learn(observation);
+  }
+}
+
 bool SearchBase::take(const Candidate& candidate, std::vector<Candidate>& proposals) {
   if (seen_.contains(candidate) || !space_.is_valid(candidate)) return false;
   seen_.add(candidate);
@@ -25,14 +32,6 @@ std::uint16_t SearchBase::other_value(std::size_t parameter, std::uint16_t value
   }
   const std::uint64_t other = random_.below(count - 1);
   return static_cast<std::uint16_t>(other >= value ? other + 1 : other);
-}
-
-std::vector<std::size_t> SearchBase::active_parameters() const {
-  std::vector<std::size_t> active;
-  for (std::size_t p = 0; p < space_.parameter_count(); ++p) {
-    if (space_.value_count(p) > 1) active.push_back(p);
-  }
-  return active;
 }
 
 }  // namespace evo

@@ -23,7 +23,6 @@ class SeenSet {
   }
   /// Adds a candidate. Returns false if the set already contained the candidate.
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
-  [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
   /// A random valid candidate that is not in the set. Returns next_unseen() once nearly all
   /// candidates were seen. Does not add the candidate to the set.

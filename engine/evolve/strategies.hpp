@@ -12,9 +12,19 @@ namespace evo {
 class SearchBase : public Strategy {
  public:
   SearchBase(const CandidateSpace& space, const StrategyOptions& options)
-      : space_(space), options_(options), random_(options.seed), seen_(space) {}
+      : space_(space), options_(options), random_(options.seed), seen_(space) {
+    for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+      if (space.value_count(p) > 1) active_.push_back(p);
+    }
+  }
+
+  /// Adds each candidate to the seen ones, then calls learn().
+  void observe(std::span<const Observation> observations) override;
 
  protected:
+  /// Learns from one candidate of observe(). Without an override, nothing.
+  virtual void learn(const Observation& /*observation*/) {}
+
   /// Appends the candidate to `proposals` if it is valid and unseen; otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
@@ -25,13 +35,11 @@ class SearchBase : public Strategy {
   /// results are the next or the previous value. The parameter must have at least two values.
   [[nodiscard]] std::uint16_t other_value(std::size_t parameter, std::uint16_t value);
 
-  /// The parameters with at least two values.
-  [[nodiscard]] std::vector<std::size_t> active_parameters() const;
-
   const CandidateSpace& space_;
   StrategyOptions options_;
   Random random_;
   SeenSet seen_;
+  std::vector<std::size_t> active_;  ///< the parameters with at least two values
 };
 
 /// A candidate that passed all gates, with ln of its time in microseconds.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/core/json_reader.hpp"
-#include "engine/space/parameter.hpp"
 
 namespace evo {
 

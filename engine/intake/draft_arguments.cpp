@@ -12,6 +12,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
+#include "engine/core/names.hpp"
 #include "engine/intake/element_type.hpp"
 #include "engine/intake/intake.hpp"
 
@@ -149,9 +150,8 @@ class Arguments {
       if (const std::size_t at = declared_name.find(kUnnamed); at != std::string::npos) {
         declared_name.erase(at, kUnnamed.size());
       }
-      const auto known =
-          std::find_if(declared.begin(), declared.end(),
-                       [&](const DeclaredConstant& one) { return one.name == declared_name; });
+      const auto known = std::ranges::find_if(
+          declared, [&](const DeclaredConstant& one) { return one.name == declared_name; });
       if (known != declared.end()) argument.type = known->type;
       const ElementType element = element_type(argument.type);
       if (element.bytes > 0 && use.bytes > 0 && use.bytes % element.bytes == 0) {
@@ -193,9 +193,8 @@ class Arguments {
   }
 
   DraftArgument* find(const std::string& name) {
-    const auto found =
-        std::find_if(draft_.arguments.begin(), draft_.arguments.end(),
-                     [&](const DraftArgument& argument) { return argument.name == name; });
+    const auto found = std::ranges::find_if(
+        draft_.arguments, [&](const DraftArgument& argument) { return argument.name == name; });
     return found == draft_.arguments.end() ? nullptr : &*found;
   }
 
@@ -307,7 +306,7 @@ class Arguments {
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);
     const double high = given.high.value_or(given.fill_value.value_or(1));
-    const std::string fill = plain_fill(given.fill);
+    const std::string fill = lower_case(given.fill);
     if (fill == "constant") {
       target.generator = {{"distribution", "constant"},
                           {"value", number(given.fill_value.value_or(0))}};
@@ -326,12 +325,6 @@ class Arguments {
     }
   }
 
-  static std::string plain_fill(std::string fill) {
-    std::transform(fill.begin(), fill.end(), fill.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return fill;
-  }
-
   const T1File& t1_;
   const std::set<std::string>& enumerations_;
   Draft& draft_;
@@ -343,10 +336,9 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
                      const std::vector<DeclaredConstant>& constants, const Trial& trial,
                      Draft& draft) {
   const std::string plain = draft.entry.substr(0, draft.entry.find('<'));
-  const auto kernel =
-      std::find_if(declared.kernels.begin(), declared.kernels.end(), [&](const auto& one) {
-        return one.name == plain || "::" + one.name == plain || one.name.ends_with("::" + plain);
-      });
+  const auto kernel = std::ranges::find_if(declared.kernels, [&](const auto& one) {
+    return one.name == plain || "::" + one.name == plain || one.name.ends_with("::" + plain);
+  });
   Arguments arguments(t1, declared.enumerations, draft);
   arguments.take_parameters(trial, kernel == declared.kernels.end() ? nullptr : &*kernel);
   std::vector<DeclaredConstant> known = declared.constants;

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <sstream>
-#include <vector>
 
 #include "engine/problem/dtype.hpp"
 

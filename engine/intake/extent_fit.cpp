@@ -1,7 +1,6 @@
 #include "engine/intake/extent_fit.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <optional>
 

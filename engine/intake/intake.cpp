@@ -42,9 +42,8 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
     throw InputError("--entry " + entry +
                      ": allowed: the name of a kernel: kernel, ns::kernel, kernel<float, TILE>");
   }
-  const auto known =
-      std::find_if(declared.kernels.begin(), declared.kernels.end(),
-                   [&](const DeclaredKernel& kernel) { return kernel.name == entry; });
+  const auto known = std::ranges::find_if(
+      declared.kernels, [&](const DeclaredKernel& kernel) { return kernel.name == entry; });
   if (known != declared.kernels.end() && known->is_template) {
     throw InputError(file + ": " + entry + " is a template; give its arguments: --entry '" + entry +
                      "<float, 4>'");

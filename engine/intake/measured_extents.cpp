@@ -1,10 +1,7 @@
 #include "engine/intake/measured_extents.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
-#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/intake/extent_fit.hpp"
 #include "engine/intake/given.hpp"

@@ -1,7 +1,6 @@
 #include "engine/intake/nearest_valid.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 namespace evo {

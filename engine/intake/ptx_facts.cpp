@@ -1,7 +1,6 @@
 #include "engine/intake/ptx_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <initializer_list>
 #include <map>
@@ -25,22 +24,19 @@ constexpr std::size_t kMostParameters = 1024;
 using Origins = std::bitset<kMostParameters>;
 
 bool has_modifier(const Instruction& instruction, std::string_view modifier) {
-  return std::find(instruction.modifiers.begin(), instruction.modifiers.end(), modifier) !=
-         instruction.modifiers.end();
+  return std::ranges::find(instruction.modifiers, modifier) != instruction.modifiers.end();
 }
 
 bool has_any(const Instruction& instruction, std::initializer_list<std::string_view> modifiers) {
-  return std::any_of(modifiers.begin(), modifiers.end(), [&](std::string_view modifier) {
-    return has_modifier(instruction, modifier);
-  });
+  return std::ranges::any_of(
+      modifiers, [&](std::string_view modifier) { return has_modifier(instruction, modifier); });
 }
 
 bool is_shared_or_local(const Instruction& instruction) {
-  return std::any_of(instruction.modifiers.begin(), instruction.modifiers.end(),
-                     [](const auto& modifier) {
-                       return modifier.starts_with("shared") || modifier == "local" ||
-                              modifier.starts_with("param") || modifier == "const";
-                     });
+  return std::ranges::any_of(instruction.modifiers, [](const auto& modifier) {
+    return modifier.starts_with("shared") || modifier == "local" || modifier.starts_with("param") ||
+           modifier == "const";
+  });
 }
 
 void for_each_register(const Operand& operand, const auto& visit) {
@@ -308,10 +304,9 @@ class Reader {
       store(addressed(0));
       depends(instruction, "a reduction into memory");
     } else if (has_modifier(instruction, "bulk")) {
-      const auto target = std::find_if(
-          instruction.modifiers.begin(), instruction.modifiers.end(), [](const auto& modifier) {
-            return modifier == "global" || modifier.starts_with("shared");
-          });
+      const auto target = std::ranges::find_if(instruction.modifiers, [](const auto& modifier) {
+        return modifier == "global" || modifier.starts_with("shared");
+      });
       if (target != instruction.modifiers.end() && *target == "global") {
         store(addressed(0));
       } else {
@@ -376,9 +371,8 @@ PtxFacts joined(PtxFacts facts, const PtxFacts& other) {
     one.is_other_object |= two.is_other_object;
   }
   for (const ConstantUse& constant : other.constants) {
-    const bool is_known =
-        std::any_of(facts.constants.begin(), facts.constants.end(),
-                    [&](const ConstantUse& known) { return known.name == constant.name; });
+    const bool is_known = std::ranges::any_of(
+        facts.constants, [&](const ConstantUse& known) { return known.name == constant.name; });
     if (!is_known) facts.constants.push_back(constant);
   }
   facts.block_dimensions = std::max(facts.block_dimensions, other.block_dimensions);

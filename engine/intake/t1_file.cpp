@@ -3,20 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 #include "engine/intake/python_list.hpp"
 
 namespace evo {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// The value of `object` under one of `keys`, ignoring case; null if there is no such key.
 const Json& find(const Json& object, std::initializer_list<std::string_view> keys) {
@@ -24,7 +18,7 @@ const Json& find(const Json& object, std::initializer_list<std::string_view> key
   if (!object.is_object()) return nothing;
   for (const auto& [name, value] : object.items()) {
     for (const std::string_view key : keys) {
-      if (lower(name) == lower(std::string(key))) return value;
+      if (lower_case(name) == lower_case(std::string(key))) return value;
     }
   }
   return nothing;
@@ -96,8 +90,8 @@ class T1Reader {
 
   void read_language(const Json& kernel) {
     const std::string language = string_in(kernel, "Language");
-    if (language.empty() || lower(language) == "cuda") return;
-    if (lower(language) != "opencl" && lower(language) != "hip") {
+    if (language.empty() || lower_case(language) == "cuda") return;
+    if (lower_case(language) != "opencl" && lower_case(language) != "hip") {
       fail("KernelSpecification.Language: \"" + language +
            "\": allowed: \"CUDA\"; \"OpenCL\" or \"HIP\" if the kernel also compiles "
            "as CUDA");
@@ -140,7 +134,7 @@ class T1Reader {
     const Json& given = find(entry, {"Default"});
     const Json& fallback = given.is_array() && !given.empty() ? given[0] : given;
     if (!fallback.is_null()) parameter.default_value = fallback;
-    if (lower(string_in(entry, "Type")) == "float") make_real(parameter);
+    if (lower_case(string_in(entry, "Type")) == "float") make_real(parameter);
     found_.parameters.push_back(std::move(parameter));
   }
 
@@ -194,7 +188,7 @@ class T1Reader {
     }
     read_sizes(find(kernel, {"GlobalSize", "GridSize"}), "GlobalSize", found_.global_size);
     read_sizes(find(kernel, {"LocalSize", "BlockSize"}), "LocalSize", found_.local_size);
-    const std::string type = lower(string_in(kernel, "GlobalSizeType"));
+    const std::string type = lower_case(string_in(kernel, "GlobalSizeType"));
     found_.global_counts_threads = type == "opencl";
     if (!type.empty() && type != "opencl" && type != "cuda") {
       leave_out("GlobalSizeType: \"" + type + "\": allowed: \"CUDA\" and \"OpenCL\"");
@@ -215,10 +209,11 @@ class T1Reader {
   void read_argument(const Json& entry) {
     T1Argument argument;
     argument.name = string_in(entry, "Name");
-    argument.type = lower(string_in(entry, "Type"));
-    const std::string memory = lower(string_in(entry, "MemoryType"));
+    argument.type = lower_case(string_in(entry, "Type"));
+    const std::string memory = lower_case(string_in(entry, "MemoryType"));
     argument.is_scalar = memory == "scalar";
-    argument.is_constant = memory == "symbol" || lower(string_in(entry, "MemType")) == "constant";
+    argument.is_constant =
+        memory == "symbol" || lower_case(string_in(entry, "MemType")) == "constant";
     if (memory == "local") {
       leave_out("Arguments: " + argument.name + ": MemoryType Local exists only in OpenCL");
       return;

@@ -1,6 +1,5 @@
 #include "engine/problem/inputs.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/core/error.hpp"

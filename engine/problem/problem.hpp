@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -289,7 +287,6 @@ class Problem {
   static Problem parse(const std::string& text, const std::filesystem::path& folder);
 
   std::string name;
-  std::string description;
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression

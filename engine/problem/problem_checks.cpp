@@ -110,22 +110,26 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
+/// Where the problem gives `name` to a shape macro or a shape variable; empty if nowhere.
+std::string shape_name_at(const Problem& problem, const std::string& name) {
+  for (const auto& [macro, unused] : problem.shape_macros) {
+    if (macro == name) return "macros." + name;
+  }
+  for (const Shape& shape : problem.shapes) {
+    if (shape.variables.contains(name)) return "shapes." + shape.name + ".variables." + name;
+  }
+  return {};
+}
+
 /// Throws if the name of a macro of the reference kernel is also that of a formula, a shape macro
 /// or a shape variable of the problem.
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
-  const auto refuse = [&](const std::string& name, const std::string& where) {
+  for (const auto& [name, value] : problem.reference.macros) {
+    const std::string where =
+        problem.let.contains(name) ? "let." + name : shape_name_at(problem, name);
+    if (where.empty()) continue;
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
                        " has this name and is also given to the reference; choose another");
-  };
-  for (const auto& [name, value] : problem.reference.macros) {
-    if (problem.let.contains(name)) refuse(name, "let." + name);
-    for (const auto& [macro, unused] : problem.shape_macros) {
-      if (macro == name) refuse(name, "macros." + name);
-    }
-    for (const Shape& shape : problem.shapes) {
-      if (shape.variables.contains(name))
-        refuse(name, "shapes." + shape.name + ".variables." + name);
-    }
   }
 }
 
@@ -185,17 +189,10 @@ void require_outputs(const Problem& problem, const std::string& file) {
 /// Throws if a formula of "let" has the name of a macro or a shape variable, because each use of
 /// the name is replaced by the formula.
 void require_own_formulas(const Problem& problem, const std::string& file) {
-  const auto refuse = [&](const std::string& name, const std::string& where) {
-    throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
-  };
   for (const auto& [name, formula] : problem.let) {
-    for (const auto& [macro, unused] : problem.shape_macros) {
-      if (macro == name) refuse(name, "macros." + name);
-    }
-    for (const Shape& shape : problem.shapes) {
-      if (shape.variables.contains(name))
-        refuse(name, "shapes." + shape.name + ".variables." + name);
-    }
+    const std::string where = shape_name_at(problem, name);
+    if (where.empty()) continue;
+    throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
   }
 }
 

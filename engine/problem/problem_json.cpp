@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/unfinished.hpp"
 #include "engine/problem/argument_json.hpp"
@@ -247,7 +246,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const Formulas let = reader.formulas("let");
   if (!let.empty()) reader.insert(&let);
   const std::string name = reader.plain_name("name");
-  const std::string description = reader.string_or("description", "");
+  (void)reader.string_or("description", "");  // for people
   std::vector<Argument> arguments;
   std::vector<std::string> parameters;  // without __constant__ variables, which follow them
   bool has_output = false;
@@ -262,7 +261,6 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const JsonReader tolerance = reader.child("tolerance");
   const bool has_bytes = reader.has("bytes");
   Problem problem{name,
-                  description,
                   std::move(arguments),
                   parse_shapes(reader),
                   std::move(macros),

@@ -1,7 +1,6 @@
 #include "engine/problem/special_values.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>

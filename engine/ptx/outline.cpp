@@ -1,7 +1,6 @@
 #include "engine/ptx/outline.hpp"
 
-#include <algorithm>
-#include <string>
+#include <map>
 
 namespace evo::ptx {
 namespace {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,6 @@ namespace evo {
 [[nodiscard]] std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                                const std::vector<EliteMember>& elite,
                                                const std::vector<CandidateId>& known,
-                                               std::size_t at = 0);
+                                               std::size_t at);
 
 }  // namespace evo

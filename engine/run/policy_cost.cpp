@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/space/neighbours.hpp"
 #include "engine/space/wider_space.hpp"
 
 namespace evo {
 namespace {
-
-std::size_t differing_macros(const Candidate& a, const Candidate& b) {
-  std::size_t count = 0;
-  for (std::size_t p = 0; p < a.choice.size(); ++p) count += a.choice[p] != b.choice[p] ? 1 : 0;
-  return count;
-}
 
 std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects,
                                                     const Candidate& winner, std::size_t count) {
   std::vector<const PolicyRejects::Reject*> order;
   for (const PolicyRejects::Reject& reject : rejects.rejects) order.push_back(&reject);
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
-    const std::pair left{differing_macros(a->candidate, winner), a->excess};
-    const std::pair right{differing_macros(b->candidate, winner), b->excess};
+    const std::pair left{hamming_distance(a->candidate, winner), a->excess};
+    const std::pair right{hamming_distance(b->candidate, winner), b->excess};
     return left < right;
   });
   order.resize(std::min(order.size(), count));

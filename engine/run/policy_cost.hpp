@@ -34,7 +34,7 @@ struct PolicyRejects {
 };
 
 [[nodiscard]] PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId run,
-                                           std::size_t shape = 0);
+                                           std::size_t shape);
 
 /// The time that the policy costs, found by judging some of the rejected candidates by the other
 /// gates and timing them.
@@ -53,6 +53,6 @@ struct PolicyCost {
 /// not change the elite. `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
                                      const EliteMember& winner, std::size_t count,
-                                     std::size_t shape = 0);
+                                     std::size_t shape);
 
 }  // namespace evo

@@ -7,7 +7,6 @@
 
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
-#include "engine/gate/correctness/effort.hpp"
 
 namespace evo {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <deque>
-#include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>

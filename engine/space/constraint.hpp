@@ -5,7 +5,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/core/expression.hpp"

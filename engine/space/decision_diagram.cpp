@@ -280,10 +280,4 @@ Candidate DecisionDiagram::at(std::uint64_t rank) const {
   return candidate;
 }
 
-std::size_t DecisionDiagram::edge_count() const {
-  std::size_t edges = 0;
-  for (const Layer& layer : layers_) edges += layer.child.size();
-  return edges;
-}
-
 }  // namespace evo

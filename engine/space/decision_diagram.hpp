@@ -48,7 +48,6 @@ class DecisionDiagram {
   /// The assignment with rank `rank` < count(). Assignments of neighbouring ranks differ mostly in
   /// the parameters that are assigned last.
   [[nodiscard]] Candidate at(std::uint64_t rank) const;
-  [[nodiscard]] std::size_t edge_count() const;
 
  private:
   struct Layer {

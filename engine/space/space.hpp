@@ -83,9 +83,6 @@ class Space final : public CandidateSpace {
   /// `candidate` must be in range.
   [[nodiscard]] const ConstraintText* violated(const Candidate& candidate) const;
 
-  /// The number of constraints that are not in the index, because they would make it too large.
-  [[nodiscard]] std::size_t wide_constraints() const { return wide_.size(); }
-
   /// Names and values for the compiler's option -D: all macros with their values, and all named
   /// values with their numbers.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> macros(

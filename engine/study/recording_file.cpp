@@ -232,11 +232,10 @@ RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
   }
   RecordedParameter collected{raw.names[parameter], {}};
   for (const auto& [text, value] : by_text) collected.values.push_back(value);
-  std::stable_sort(collected.values.begin(), collected.values.end(),
-                   [](const RecordedValue& a, const RecordedValue& b) {
-                     if (a.number && b.number) return *a.number < *b.number;
-                     return a.number.has_value() && !b.number.has_value();
-                   });
+  std::ranges::stable_sort(collected.values, [](const RecordedValue& a, const RecordedValue& b) {
+    if (a.number && b.number) return *a.number < *b.number;
+    return a.number.has_value() && !b.number.has_value();
+  });
   return collected;
 }
 

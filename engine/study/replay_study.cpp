@@ -1,9 +1,10 @@
 #include "engine/study/replay_study.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -77,12 +78,6 @@ Spread spread_of(std::vector<double> values) {
   return {mean(values), standard_deviation(values), quantile(values, 0.1), quantile(values, 0.9)};
 }
 
-std::string formatted(const char* format, double value) {
-  char text[64];
-  (void)std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(width, text.size()), ' ');
   return text;
@@ -124,7 +119,7 @@ std::string study_table(const std::vector<StudyResult>& results) {
   constexpr std::size_t kName = 26;
   std::string table = padded("fraction of optimum after", kName);
   for (const std::size_t n : kReportedBudgets)
-    table += formatted("%8.0f      ", static_cast<double>(n));
+    table += fmt::format("{:8.0f}      ", static_cast<double>(n));
   table += "  score P      failed after 50\n";
   std::array<double, kReportedBudgets.size()> sums{};
   std::array<double, kReportedBudgets.size()> random_sums{};
@@ -132,21 +127,22 @@ std::string study_table(const std::vector<StudyResult>& results) {
   for (const StudyResult& result : results) {
     table += padded(result.space, kName);
     for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
-      table += formatted("%8.3f", result.fraction[i].mean) +
-               formatted(" ±%.3f", result.fraction[i].deviation);
+      table += fmt::format("{:8.3f}", result.fraction[i].mean) +
+               fmt::format(" ±{:.3f}", result.fraction[i].deviation);
       sums[i] += result.fraction[i].mean;
       random_sums[i] += result.random_fraction[i];
     }
-    table += formatted("%8.3f", result.score.mean) + formatted(" ±%.3f", result.score.deviation) +
-             formatted("   %5.1f %%", 100 * result.failed_share_after_50) +
-             formatted(" of %.1f %%\n", 100 * result.recorded_failed_share);
+    table += fmt::format("{:8.3f}", result.score.mean) +
+             fmt::format(" ±{:.3f}", result.score.deviation) +
+             fmt::format("   {:5.1f} %", 100 * result.failed_share_after_50) +
+             fmt::format(" of {:.1f} %\n", 100 * result.recorded_failed_share);
     score += result.score.mean;
   }
   const auto n = static_cast<double>(results.size());
   table += padded("mean", kName);
-  for (const double sum : sums) table += formatted("%8.4f      ", sum / n);
-  table += formatted("%8.3f\n", score / n) + padded("random, exact expectation", kName);
-  for (const double sum : random_sums) table += formatted("%8.4f      ", sum / n);
+  for (const double sum : sums) table += fmt::format("{:8.4f}      ", sum / n);
+  table += fmt::format("{:8.3f}\n", score / n) + padded("random, exact expectation", kName);
+  for (const double sum : random_sums) table += fmt::format("{:8.4f}      ", sum / n);
   return table + "   0\n";
 }
 

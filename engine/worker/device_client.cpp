@@ -46,7 +46,7 @@ DeviceClient::DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, st
 
 DeviceClient::~DeviceClient() {
   constexpr std::chrono::milliseconds kLimit{5000};
-  if (process_ && !is_busy_) process_->finish(kLimit);
+  if (process_ && !is_busy_ && !owes_answer_) process_->finish(kLimit);
 }
 
 void DeviceClient::tell(const std::string& kind, const std::string& text) const {
@@ -59,7 +59,10 @@ std::vector<std::string> DeviceClient::arguments() const {
   return arguments;
 }
 
-void DeviceClient::start_process() { process_ = host_->start(arguments(), {}); }
+void DeviceClient::start_process() {
+  process_ = host_->start(arguments(), {});
+  owes_answer_ = false;
+}
 
 void DeviceClient::wait_until_open() {
   std::optional<nlohmann::json> reply;
@@ -134,6 +137,7 @@ Task<> DeviceClient::send_setup() {
     if (!is_over) process_.reset();
   });
   for (int attempt = 1;; ++attempt) {
+    if (owes_answer_) process_.reset();
     if (!process_) start_process();
     (void)process_->send(*setup_);
     std::optional<nlohmann::json> reply = co_await reply_within(kCallLimit);
@@ -241,6 +245,7 @@ Task<> DeviceClient::start() {
 
 Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
     const nlohmann::json& request) {
+  if (process_ && owes_answer_) co_await finish_abandoned();
   if (!process_) co_await start();
   step_ = "loading the kernel";
   last_sign_ = loop_.now();
@@ -254,8 +259,36 @@ Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
       is_over = true;
       co_return *std::move(outcome);
     }
-    co_await loop_.wait(process_->interest(), last_sign_ + step_limit_);
+    try {
+      co_await loop_.wait(process_->interest(), last_sign_ + step_limit_);
+    } catch (const Interrupted&) {
+      is_over = owes_answer_ = true;
+      throw;
+    }
   }
+}
+
+/// Waits until the worker has answered the abandoned request, because a new process would have to
+/// open the device and to compute the expected outputs again. Ends a worker that takes longer than
+/// a new process, or that is unusable afterwards.
+Task<> DeviceClient::finish_abandoned() {
+  constexpr std::chrono::milliseconds kLimit{1000};
+  const SteadyTime deadline = loop_.now() + kLimit;
+  while (true) {
+    while (const auto message = next_message()) {
+      if (message->contains("progress")) continue;
+      const bool is_lost = message->contains("device_lost") && message->at("device_lost") == true;
+      if (is_lost || message->contains("error") || message->contains("out_of_memory")) {
+        process_.reset();
+      }
+      owes_answer_ = false;
+      co_return;
+    }
+    if (!process_->is_open() || loop_.now() >= deadline) break;
+    co_await loop_.wait(process_->interest(), deadline);
+  }
+  process_.reset();
+  owes_answer_ = false;
 }
 
 std::optional<nlohmann::json> DeviceClient::next_message() {

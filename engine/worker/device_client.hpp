@@ -87,6 +87,7 @@ class DeviceClient final : public DeviceService {
   template <typename Result>
   [[nodiscard]] std::optional<Result> result_of(const nlohmann::json& message);
   Task<std::variant<nlohmann::json, Lost>> exchange(const nlohmann::json& request);
+  Task<> finish_abandoned();
   [[nodiscard]] std::optional<nlohmann::json> next_message();
   [[nodiscard]] std::optional<std::variant<nlohmann::json, Lost>> take_message();
   [[nodiscard]] std::variant<nlohmann::json, Lost> answer_of(nlohmann::json message);
@@ -103,6 +104,7 @@ class DeviceClient final : public DeviceService {
   std::optional<nlohmann::json> setup_;
   std::unique_ptr<WorkerChannel> process_;
   bool is_busy_ = false;
+  bool owes_answer_ = false;   ///< the worker has not answered a request that a stop abandoned
   bool has_answered_ = false;  ///< a request has succeeded, so device and problem work
   std::vector<std::string> ranges_;
   std::string step_;

@@ -145,10 +145,15 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
   }
+  // The limit 0 requests a coarse time of any kernel (HomeDevice::time_again).
+  if (effort == Effort::kScreening && early_stop_us > 0) {
+    if (auto rough = time_by_check(kernel, shape, early_stop_us)) {
+      return {.timing = std::move(rough), .aged = false};
+    }
+  }
   TimingOptions options = timing_;
   options.stopping.early_stop_us = early_stop_us;
   options.is_busy = Clock::now() - worked_at_ < kStillBusy;
-  options.is_settled = options.is_busy && kernel.key == timed_last_;
   const auto checked = checked_.find({kernel.key, shape});
   if (checked != checked_.end()) options.checked_us = checked->second.fastest_us;
   if (options.checked_us >= kVeryLongLaunchUs) very_long_.insert({kernel.key, shape});
@@ -157,7 +162,6 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
-  timed_last_ = kernel.key;
   worked_at_ = Clock::now();
   if (result.timing) {
     CorrectnessResult again = check_if_out_of_proportion(kernel, shape, *result.timing, progress);
@@ -227,6 +231,16 @@ void Session::learn_time(const KernelUnderTest& kernel, const std::string& shape
   const CheckedTime& checked = found->second;
   check_times_.learn({shape, checked.was_idle}, checked.fastest_us, timing.p50_us);
   checked_.erase(found);
+}
+
+std::optional<Timing> Session::time_by_check(const KernelUnderTest& kernel,
+                                             const std::string& shape, double limit_us) const {
+  const auto found = checked_.find({kernel.key, shape});
+  if (found == checked_.end()) return std::nullopt;
+  const CheckedTime& checked = found->second;
+  const CheckTimes::Place place{shape, checked.was_idle};
+  if (!check_times_.is_surely_slower(place, checked.fastest_us, limit_us)) return std::nullopt;
+  return check_times_.timing_of(place, checked.fastest_us, checked.launches);
 }
 
 EnergyResult Session::energy(const KernelUnderTest& kernel, const std::string& shape,

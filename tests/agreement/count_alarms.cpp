@@ -76,9 +76,8 @@ std::vector<Candidate> sample(const Space& space, std::size_t count, Random& ran
 class Runner {
  public:
   Runner(const TemplateRun& run, std::uint64_t seed)
-      : run_(run), device_(open_virtual_device(device_of(run.space()), {.threads = 1})) {
-    device_->set_seed(seed);
-  }
+      : run_(run),
+        device_(open_virtual_device(device_of(run.space()), {.threads = 1, .seed = seed})) {}
 
   [[nodiscard]] Tally check(const Candidate& candidate, const std::vector<std::string>& shapes,
                             std::string& report) {

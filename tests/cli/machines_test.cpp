@@ -34,6 +34,11 @@ json a100() {
           {"mig", false}};
 }
 
+/// What the doctor's first finding says under `key`.
+std::string first_missing(const json& facts, const char* key = "what") {
+  return facts.at("missing").at(0).at(key);
+}
+
 struct Refusal {
   std::string name;
   std::function<void(FakeMachine&)> change;
@@ -155,10 +160,9 @@ TEST_P(Machines, AreToldOfByTheDoctorAlike) {
   GetParam().change(machine);
   const json facts = machine.doctor();
   EXPECT_FALSE(facts.at("run").at("works").get<bool>());
-  const json& first = facts.at("missing").at(0);
-  EXPECT_TRUE(first.at("stops_run").get<bool>());
-  EXPECT_THAT(first.at("what").get<std::string>(), HasSubstr(GetParam().cause));
-  EXPECT_THAT(first.at("step").get<std::string>(), HasSubstr(GetParam().step));
+  EXPECT_TRUE(facts.at("missing").at(0).at("stops_run").get<bool>());
+  EXPECT_THAT(first_missing(facts), HasSubstr(GetParam().cause));
+  EXPECT_THAT(first_missing(facts, "step"), HasSubstr(GetParam().step));
   const ProgramResult screen = machine.run("evo-tune doctor");
   EXPECT_EQ(screen.exit_code, 3);
   EXPECT_THAT(screen.out, HasSubstr("does NOT work here (exit code 3)"));
@@ -249,7 +253,7 @@ TEST(FittingDrivers, WithoutNvmlARunWorksAndTheDoctorSaysWhatIsLost) {
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   EXPECT_EQ(facts.at("run").at("device"), "cuda:0");
   EXPECT_EQ(facts.at("gpus"), json::array());
-  EXPECT_THAT(facts.at("missing").at(0).at("prevents").get<std::string>(), HasSubstr("--energy"));
+  EXPECT_THAT(first_missing(facts, "prevents"), HasSubstr("--energy"));
   EXPECT_THAT(machine.run("evo-tune doctor").out,
               HasSubstr("cuda:0: NVIDIA L4, sm_89, 0a1b2c3d, 24.2 GB, default mode"));
 }
@@ -272,8 +276,7 @@ TEST(NoCard, WithoutADriverTimesArePredictedAndThatWorks) {
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   EXPECT_EQ(facts.at("run").at("device"), "virtual:l4");
   EXPECT_EQ(facts.at("run").at("times"), "predicted");
-  EXPECT_THAT(facts.at("missing").at(0).at("what").get<std::string>(),
-              HasSubstr("there is no GPU"));
+  EXPECT_THAT(first_missing(facts), HasSubstr("there is no GPU"));
   const ProgramResult judged = machine.run("evo-judge --device cuda:0");
   EXPECT_EQ(judged.exit_code, 3);
   EXPECT_THAT(judged.err, AllOf(HasSubstr("no CUDA driver (libcuda.so.1)"),
@@ -306,7 +309,7 @@ TEST(NoCard, ACardOnTheBusWithoutADriverIsNamed) {
   std::filesystem::create_directories(device);
   write_file(device / "vendor", "0x10de\n");
   write_file(device / "class", "0x030200\n");
-  EXPECT_THAT(machine.doctor().at("missing").at(0).at("what").get<std::string>(),
+  EXPECT_THAT(first_missing(machine.doctor()),
               HasSubstr("1 NVIDIA GPU(s) on the PCI bus without a driver"));
 }
 
@@ -316,8 +319,7 @@ TEST(NoCard, HiddenOnesArePredictedAsTheUserWants) {
   const json facts = machine.doctor();
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   EXPECT_EQ(facts.at("run").at("device"), "virtual:l4");
-  EXPECT_THAT(facts.at("missing").at(0).at("step").get<std::string>(),
-              HasSubstr("unset CUDA_VISIBLE_DEVICES"));
+  EXPECT_THAT(first_missing(facts, "step"), HasSubstr("unset CUDA_VISIBLE_DEVICES"));
   const ProgramResult judged = machine.run("evo-judge --device cuda:0");
   EXPECT_EQ(judged.exit_code, 3);
   EXPECT_THAT(judged.err, HasSubstr("CUDA_VISIBLE_DEVICES is '-1'"));
@@ -328,9 +330,8 @@ TEST(NoCompiler, IsToldByTheDoctorAndBeforeARun) {
   machine.environment = "EVO_NVRTC=/nowhere/libnvrtc.so ";
   const json facts = machine.doctor();
   EXPECT_FALSE(facts.at("run").at("works").get<bool>());
-  EXPECT_THAT(facts.at("missing").at(0).at("what").get<std::string>(),
-              HasSubstr("/nowhere/libnvrtc.so"));
-  EXPECT_THAT(facts.at("missing").at(0).at("step").get<std::string>(), HasSubstr("EVO_NVRTC"));
+  EXPECT_THAT(first_missing(facts), HasSubstr("/nowhere/libnvrtc.so"));
+  EXPECT_THAT(first_missing(facts, "step"), HasSubstr("EVO_NVRTC"));
   const ProgramResult judged = machine.run("evo-judge");
   EXPECT_EQ(judged.exit_code, 3);
   EXPECT_THAT(judged.err, AllOf(HasSubstr("NVRTC is missing"), HasSubstr("next step: ")));
@@ -339,14 +340,12 @@ TEST(NoCompiler, IsToldByTheDoctorAndBeforeARun) {
 TEST(NoCompiler, OneThatIsTooOldOrDoesNotKnowTheCardStopsARun) {
   FakeMachine machine;
   machine.nvrtc = "12.2";
-  EXPECT_THAT(machine.doctor().at("missing").at(0).at("what").get<std::string>(),
-              HasSubstr("NVRTC 12.2"));
+  EXPECT_THAT(first_missing(machine.doctor()), HasSubstr("NVRTC 12.2"));
   machine.nvrtc = "13.0";
   machine.card()["arch"] = 120;
   const json facts = machine.doctor();
   EXPECT_FALSE(facts.at("run").at("works").get<bool>());
-  EXPECT_THAT(facts.at("missing").at(0).at("what").get<std::string>(),
-              HasSubstr("nvrtc 13.0 does not compile for sm_120"));
+  EXPECT_THAT(first_missing(facts), HasSubstr("nvrtc 13.0 does not compile for sm_120"));
 }
 
 TEST(Doctor, NamesWhatFilesAndParametersOfTheDriverSay) {
@@ -370,8 +369,7 @@ TEST(Doctor, WithoutTheWorkerSaysThatItIsMissing) {
   machine.environment = "EVO_WORKER=/nowhere/evo-worker ";
   const json facts = machine.doctor();
   EXPECT_FALSE(facts.at("run").at("works").get<bool>());
-  EXPECT_THAT(facts.at("missing").at(0).at("what").get<std::string>(),
-              HasSubstr("evo-worker is missing at /nowhere/evo-worker"));
+  EXPECT_THAT(first_missing(facts), HasSubstr("evo-worker is missing at /nowhere/evo-worker"));
 }
 
 TEST(Doctor, ThatCannotSayAllFails) {

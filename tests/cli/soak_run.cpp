@@ -12,7 +12,6 @@
 #include <chrono>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <random>
 #include <set>
 #include <thread>

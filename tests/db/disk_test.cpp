@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "db/connection.hpp"
 #include "db/store.hpp"

@@ -129,7 +129,6 @@ TEST_F(Queries, WithdrawnCandidatesAreCountedApart) {
   EXPECT_FALSE(rungs[0].p50_us.has_value());
   EXPECT_FALSE(rungs[1].speedup.has_value()) << "there is no green rung before";
   const StoredGeneration generation = store_.generations(run_).at(0);
-  EXPECT_EQ(generation.green, 1);
   EXPECT_EQ(generation.withdrawn, 1);
 }
 

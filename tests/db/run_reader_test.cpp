@@ -112,7 +112,6 @@ TEST(RunReader, CountsAGenerationFromItsCandidates) {
   const std::vector<StoredGeneration> generations = store.generations(run);
   ASSERT_EQ(generations.size(), 2U);
   EXPECT_EQ(generations[0].evaluated, 3);
-  EXPECT_EQ(generations[0].green, 1);
   EXPECT_EQ(generations[0].rejected, 1);
   EXPECT_EQ(generations[0].duplicates, 1);
   EXPECT_DOUBLE_EQ(generations[0].record.control_drift.value(), 0.01);

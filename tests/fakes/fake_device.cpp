@@ -71,13 +71,6 @@ void FakeDevice::download(BufferId buffer, std::span<std::byte> data, std::size_
               data.size(), data.begin());
 }
 
-void FakeDevice::copy(BufferId to, BufferId from) {
-  require_context();
-  const Buffer& source = buffers_.at(from);
-  std::copy_n(source.memory.begin() + kGuardBytes, source.spec.bytes,
-              buffers_.at(to).memory.begin() + kGuardBytes);
-}
-
 void FakeDevice::fill(BufferId buffer, std::byte value) {
   require_context();
   Buffer& target = buffers_.at(buffer);

@@ -44,14 +44,6 @@ void QueuedDevice::download(BufferId buffer, std::span<std::byte> data, std::siz
   downloaded_bytes_ += data.size();
 }
 
-void QueuedDevice::copy(BufferId to, BufferId from) {
-  require_context();
-  queue_.emplace_back([=, this] {
-    inner_->memory().copy(to, from);
-    return std::optional<Fault>();
-  });
-}
-
 void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   require_context();
   // Uploads the poison as if it were data, because the virtual device, unlike a GPU, would

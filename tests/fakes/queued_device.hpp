@@ -51,7 +51,6 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   }
   void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data, std::size_t offset) override;
-  void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override { poison(buffer, std::span(&value, 1)); }
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;

@@ -2,7 +2,6 @@
 // of one fuzz target.
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "tests/fuzz/fuzz_target.hpp"
 

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <chrono>
 #include <cstring>
 
 #include "engine/compile/nvrtc.hpp"

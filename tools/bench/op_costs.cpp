@@ -17,7 +17,6 @@
 #include "engine/core/statistics.hpp"
 #include "engine/device/open_device.hpp"
 #include "tools/bench/op_costs_kernels.hpp"
-#include "tools/cli/number_options.hpp"
 #include "tools/cli/tool_main.hpp"
 
 namespace evo {

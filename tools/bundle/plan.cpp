@@ -27,7 +27,7 @@ constexpr double kMostElements = 0x1p40;
 constexpr int kJudgedAlignment = 256;
 
 OrderedJson tree_of(const std::string& text, const Constants& constants) {
-  return OrderedJson::parse(translate_expression(text, constants).tree);
+  return OrderedJson::parse(translate_expression(text, constants));
 }
 
 OrderedJson labelled(const std::string& label, OrderedJson tree) {
@@ -203,11 +203,6 @@ OrderedJson step_plan(const OrderedJson& step, const OrderedJson& names, double 
 }
 
 }  // namespace
-
-OrderedJson expression_json(const std::string& text, const std::string& label,
-                            const OrderedJson& constants) {
-  return labelled(label, tree_of(text, constants.get<Constants>()));
-}
 
 int compute_capability_of(const std::string& arch) {
   const bool is_known = arch.starts_with("sm_") && arch.size() > 3 &&

@@ -6,13 +6,6 @@
 
 namespace evo {
 
-/// An expression for loaders, which have no parser: {"expression": label, "tree": …}, with the tree
-/// of TranslatedExpression. `label`: the text that messages quote. `constants`: values by name.
-/// Throws InputError if `text` is not an expression.
-[[nodiscard]] nlohmann::ordered_json expression_json(const std::string& text,
-                                                     const std::string& label,
-                                                     const nlohmann::ordered_json& constants);
-
 /// The "plan" of docs/bundle.md without "chosen_for": the data about a kernel that a loader needs.
 /// `manifest`: from export_kernel(). Throws InputError if the manifest is incomplete.
 [[nodiscard]] nlohmann::ordered_json kernel_plan(const nlohmann::ordered_json& manifest,

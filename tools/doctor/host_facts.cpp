@@ -8,6 +8,7 @@
 #include <cctype>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/core/temporary_folder.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 // Launchers start evo-worker on other hosts. Each launcher has its own file in this folder. The

@@ -13,11 +13,6 @@
 namespace evo {
 namespace {
 
-void notice(const TuneReport& report, const std::string& text) {
-  report.say(text);
-  report.emit({{"event", "notice"}, {"text", text}});
-}
-
 /// The number of kernels that the profile gate rejected, and the fastest of these kernels.
 struct Rejected {
   std::size_t count = 0;
@@ -109,7 +104,7 @@ bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, st
   try {
     tuner.hold_elite(shape, {Gate::kCorrectness, judge});
   } catch (const Interrupted&) {
-    notice(report, "interrupted before the whole elite was executed on " + device);
+    report.notice("interrupted before the whole elite was executed on " + device);
     return false;
   }
   if (counts.rejected > 0) {
@@ -129,7 +124,7 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
     const Profiled profiled = profile_gate(bench, member.kernel, shape);
     if (stop_requested()) throw Interrupted(false);
     if (!profiled.record) {
-      notice(report, "the profile gate is skipped: " + profiled.left_out);
+      report.notice("the profile gate is skipped: " + profiled.left_out);
       return std::nullopt;
     }
     store.record_profile(member.id, *profiled.record);
@@ -141,14 +136,14 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
   try {
     tuner.hold_elite(shape, {Gate::kProfile, gate});
   } catch (const Interrupted&) {
-    notice(report, "interrupted before the whole elite was profiled");
+    report.notice("interrupted before the whole elite was profiled");
     return false;
   }
   if (rejected.count > 0 && tuner.elite(shape).members().empty()) {
     const std::string text = fmt::format(
         "none of {} kernels passed: the elite is empty. The fastest, candidate {}, {:.2f} µs: {}",
         rejected.count, rejected.candidate, rejected.p50_us, rejected.reason);
-    notice(report, "profile gate: " + text);
+    report.notice("profile gate: " + text);
     store.record_event(run, "profile gate", text);
   }
   return true;
@@ -157,9 +152,9 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
 void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report) {
   if (!bench.has_device() || !bench.task().device().counts_energy) {
-    notice(report, "--energy: not supported on " +
-                       (bench.has_device() ? bench.task().device().name : "--device none") +
-                       ", which does not count energy");
+    report.notice("--energy: not supported on " +
+                  (bench.has_device() ? bench.task().device().name : "--device none") +
+                  ", which does not count energy");
     return;
   }
   std::vector<CandidateId> known;
@@ -167,7 +162,7 @@ void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
     if (row.launch_mj) known.push_back(row.candidate);
   }
   const std::string why = measure_elite_energy(bench, store, elite.members, known, elite.shape);
-  if (!why.empty()) notice(report, why);
+  if (!why.empty()) report.notice(why);
 }
 
 }  // namespace evo

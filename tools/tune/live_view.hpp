@@ -1,9 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace evo {

@@ -1,6 +1,6 @@
 #include "tools/tune/policy_text.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 namespace evo {
 namespace {
@@ -10,12 +10,6 @@ using OrderedJson = nlohmann::ordered_json;
 std::string misses_text(const PolicyRejects::Reject& reject) {
   std::string text;
   for (const PolicyMiss& miss : reject.misses) text += (text.empty() ? "" : ", ") + miss.text();
-  return text;
-}
-
-std::string microseconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f µs", value);
   return text;
 }
 
@@ -42,20 +36,18 @@ std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evalua
 }
 
 std::string policy_cost_text(const PolicyCost& cost, TimeKind kind) {
-  const std::string judged = "of " + std::to_string(cost.judged) + " judged without it, " +
-                             std::to_string(cost.green) + " green";
+  const std::string judged =
+      fmt::format("of {} judged without it, {} green", cost.judged, cost.green);
   if (cost.best == nullptr) return "policy cost: unknown; " + judged + "\n";
   const std::string verdict = cost.without_us < cost.with_us ? "" : "none found: ";
-  std::string text = "policy cost: " + verdict + microseconds(cost.with_us) +
-                     " (best under policy) vs " + microseconds(cost.without_us) +
-                     " (best without, " + std::string(to_string(kind)) + "), candidate " +
-                     std::to_string(cost.best->id) + ", " + std::to_string(cost.best->registers) +
-                     " registers: " + misses_text(*cost.best) + "; " + judged;
+  std::string text = fmt::format(
+      "policy cost: {}{:.2f} µs (best under policy) vs {:.2f} µs (best without, {}), candidate {}, "
+      "{} registers: {}; {}",
+      verdict, cost.with_us, cost.without_us, to_string(kind), cost.best->id, cost.best->registers,
+      misses_text(*cost.best), judged);
   if (cost.pair) {
-    char ratio[96];
-    std::snprintf(ratio, sizeof ratio, "; A/B pairs: ratio %.3f (%.3f to %.3f)", cost.pair->ratio,
-                  cost.pair->interval.low, cost.pair->interval.high);
-    text += ratio;
+    text += fmt::format("; A/B pairs: ratio {:.3f} ({:.3f} to {:.3f})", cost.pair->ratio,
+                        cost.pair->interval.low, cost.pair->interval.high);
   }
   return text + "\n";
 }

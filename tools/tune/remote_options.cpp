@@ -4,7 +4,6 @@
 
 #include <cstdio>
 
-#include "engine/core/error.hpp"
 #include "engine/worker/host_port.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/run_key.hpp"

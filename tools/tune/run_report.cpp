@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -17,9 +16,7 @@ constexpr double kPercent = 100;
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<int>(seconds);
-  char text[32];
-  std::snprintf(text, sizeof text, "%d:%02d", whole / 60, whole % 60);
-  return text;
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
 /// The best time of each shape: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs";
@@ -264,6 +261,12 @@ void TuneReport::say(const std::string& line) const {
   }
 }
 
+void TuneReport::notice(const std::string& text) const {
+  if (text.empty()) return;
+  say(text);
+  emit({{"event", "notice"}, {"text", text}});
+}
+
 void TuneReport::emit(const OrderedJson& object) const {
   if (options_.json) {
     std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
@@ -307,14 +310,11 @@ void report_speed(const PhaseTimes& times, const RunProgress& progress, const Tu
                {"confirm_ms", times.confirm_ms},
                {"starved_ms", times.starved_ms},
                {"engine_ms", times.engine_ms}});
-  char line[256];
-  std::snprintf(line, sizeof line,
-                "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, A/B comparisons %.1f, "
-                "waiting for compilers %.1f, evo-tune's own work %.2f; all compilers together %.1f",
-                rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3,
-                times.confirm_ms / 1e3, times.starved_ms / 1e3, times.engine_ms / 1e3,
-                times.compile_ms / 1e3);
-  report.say(line);
+  report.say(fmt::format(
+      "{:.1f} candidates/s; of {:.1f} s: checking {:.1f}, timing {:.1f}, A/B comparisons {:.1f}, "
+      "waiting for compilers {:.1f}, evo-tune's own work {:.2f}; all compilers together {:.1f}",
+      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
+      times.starved_ms / 1e3, times.engine_ms / 1e3, times.compile_ms / 1e3));
 }
 
 }  // namespace evo

@@ -42,6 +42,8 @@ class TuneReport final : public TunerObserver {
 
   /// Prints a line, which the live view does not overwrite.
   void say(const std::string& line) const;
+  /// Prints a line, and with --json an event "notice". An empty text prints nothing.
+  void notice(const std::string& text) const;
   /// With --json, prints a JSON object.
   void emit(const nlohmann::ordered_json& object) const;
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "engine/evaluate/workbench.hpp"

@@ -3,6 +3,7 @@
 #include "engine/evolve/strategy.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
+#include "tools/cli/value_lists.hpp"
 #include "tools/doctor/doctor.hpp"
 
 namespace evo {
@@ -61,22 +62,7 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a new seed)")
-      ->transform(seed_number());
-  app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end the run after this time (plus one launch)")
-      ->type_name("SECONDS")
-      ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")
-      ->type_name(value_words::kDatabase)
-      ->capture_default_str();
-  app.add_option(
-         "--resume", options.resume_run,
-         "continue run N, or the newest unfinished run on this space, problem, shape and device, "
-         "with the inputs of that run")
-      ->expected(0, 1)
-      ->transform(row_number());
+  options.declare_run(app);
   app.add_flag("--warm-start,!--no-warm-start", options.warm_start,
                "start with the best of earlier runs of this template in the database (default)");
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
@@ -99,10 +85,7 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_flag("--profile", options.elite.profile,
                "after the search, "
                "test the elite's Nsight Compute counters against \"profile\" of problem.json");
-  CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object per line on standard output");
-  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
-  app.set_version_flag("--version", "evo-tune " EVO_VERSION);
+  options.declare_output(app, "evo-tune");
   app.require_subcommand(0, 1);
   declare_doctor(app, options.doctor_json);
   app.footer(exit_codes({{0, "a green winner"},

@@ -1,28 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
-#include <optional>
 #include <string>
 
-#include "engine/run/run_setup.hpp"
-#include "engine/run/tuner_options.hpp"
-#include "tools/cli/value_lists.hpp"
 #include "tools/tune/elite_gates.hpp"
-#include "tools/tune/session_options.hpp"
+#include "tools/tune/run_options.hpp"
 
 namespace evo {
 
 /// The command line of evo-tune.
-struct TuneOptions {
-  SessionOptions session;
-  TunerOptions tuner;
-  std::string db = "evo.db";
-  std::optional<Resumption> resume = {};
-  RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< seed of the inputs of the checks; 0: a new seed
-  bool json = false;
-  bool quiet = false;
+struct TuneOptions : RunOptions {
   EliteLook elite;  ///< measurements of the elite in addition to times
   std::string interpret = "auto";
   std::string explain = "auto";

@@ -5,7 +5,6 @@
 
 #include "db/store.hpp"
 #include "engine/evaluate/workbench.hpp"
-#include "engine/run/tuner.hpp"
 #include "tools/tune/run_report.hpp"
 
 namespace evo {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/error.hpp"
 #include "engine/core/machine_facts.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/device_files.hpp"

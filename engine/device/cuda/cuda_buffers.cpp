@@ -53,13 +53,6 @@ void CudaBuffers::download(BufferId buffer, std::span<std::byte> data, std::size
   queue_.copy_out(buffers_.at(buffer).data() + offset, data);
 }
 
-void CudaBuffers::copy(BufferId to, BufferId from) {
-  const Buffer& target = buffers_.at(to);
-  queue_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
-                                           target.spec.bytes, queue_.stream()),
-                 "cuMemcpyDtoDAsync");
-}
-
 void CudaBuffers::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }
 
 void CudaBuffers::poison(BufferId buffer, std::span<const std::byte> pattern) {
@@ -77,7 +70,7 @@ std::optional<std::string> CudaBuffers::guard_violation(BufferId buffer) {
   queue_.copy_out(tail, after);
   auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
   if (damage) {
-    const std::vector<std::byte> pattern = guard_pattern();
+    const std::vector<std::byte>& pattern = guard_pattern();
     queue_.copy_in(target.base, pattern);
     queue_.copy_in(tail, pattern);
   }

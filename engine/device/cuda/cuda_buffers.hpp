@@ -26,7 +26,6 @@ class CudaBuffers final : public DeviceMemory, public DeviceTextures {
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
   void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data, std::size_t offset) override;
-  void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;

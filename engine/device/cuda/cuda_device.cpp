@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "engine/core/error.hpp"
 #include "engine/device/cuda/cuda_arguments.hpp"
 #include "engine/device/cuda/cuda_buffers.hpp"
 #include "engine/device/cuda/cuda_graphs.hpp"

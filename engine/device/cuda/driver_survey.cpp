@@ -106,11 +106,11 @@ CardFacts card_facts(const NvmlLibrary& nvml, nvml::Device device) {
 
 }  // namespace
 
-NvmlFacts read_nvml_facts(const char* library) {
+NvmlFacts read_nvml_facts() {
   NvmlFacts facts;
-  const auto nvml = NvmlLibrary::open(library);
+  const auto nvml = NvmlLibrary::open();
   if (!nvml) {
-    facts.failure = fmt::format("there is no library {}", library);
+    facts.failure = fmt::format("there is no library {}", kNvmlLibrary);
     return facts;
   }
   facts.library = nvml->path;

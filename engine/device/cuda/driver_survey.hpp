@@ -7,7 +7,7 @@ namespace evo {
 
 /// All GPUs of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
 /// driver errors; the member `failure` holds the reason if the list is empty.
-[[nodiscard]] NvmlFacts read_nvml_facts(const char* library = kNvmlLibrary);
+[[nodiscard]] NvmlFacts read_nvml_facts();
 
 /// The GPUs that the CUDA driver reports in this environment. Creates no context, so the function
 /// works even if another process uses a GPU exclusively. Does not throw for driver errors.

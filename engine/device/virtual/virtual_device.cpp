@@ -14,7 +14,6 @@
 #include "engine/device/virtual/decode/store_slice.hpp"
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/memory/buffer_snapshot.hpp"
-#include "engine/device/virtual/memory/texture_table.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
@@ -22,7 +21,6 @@
 #include "engine/device/virtual/virtual_launch.hpp"
 #include "engine/device/virtual/virtual_memory.hpp"
 #include "engine/device/virtual/virtual_prediction.hpp"
-#include "engine/ptx/parser.hpp"
 #include "engine/ptx/source_lines.hpp"
 
 namespace evo {
@@ -92,7 +90,6 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return std::nullopt;
   }
 
-  void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
   [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
     return predictions_;

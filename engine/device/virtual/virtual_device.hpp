@@ -35,8 +35,6 @@ struct VirtualStatistics {
 /// times.
 class VirtualDevice : public Device {
  public:
-  /// Sets the seed that determines the order in which warps run.
-  virtual void set_seed(std::uint64_t seed) = 0;
   /// How many CTAs and instructions the last launch had.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
   /// The predicted times of the last prediction, for each step of the launch.

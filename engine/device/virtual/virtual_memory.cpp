@@ -46,13 +46,6 @@ void VirtualMemory::download(BufferId buffer, std::span<std::byte> data, std::si
   if (!data.empty()) std::memcpy(data.data(), source.data.get() + offset, data.size());
 }
 
-void VirtualMemory::copy(BufferId to, BufferId from) {
-  GlobalBuffer& target = at(to);
-  const GlobalBuffer& source = at(from);
-  std::memcpy(target.data.get(), source.data.get(), std::min(target.bytes, source.bytes));
-  target.mark_written(target.bytes);
-}
-
 void VirtualMemory::fill(BufferId buffer, std::byte value) {
   GlobalBuffer& target = at(buffer);
   std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/device/device_memory.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
@@ -23,7 +22,6 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override;
   void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data, std::size_t offset) override;
-  void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   /// Always returns nullopt, because the virtual GPU reports every access outside of a buffer when

@@ -95,18 +95,17 @@ struct Outputs {
   double bad_abs_error;
 };
 
-__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
-                            bool has_rows) {
-  const int size = outputs.format.bytes();
-  const u64 bits = bits_at(outputs.output, i, size);
-  const u64 expected_bits = bits_at(outputs.expected, i, size);
+/// Compares element `i`, whose bits and expected bits are given.
+template <int kSize>
+__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i, u64 bits,
+                            u64 expected_bits, bool has_rows) {
   const double value = number_of(bits, outputs.format);
   const double expected = number_of(expected_bits, outputs.format);
-  const double error = outputs.format.is_wide_integer()
+  const double error = kSize == 8 && outputs.format.is_wide_integer()
                            ? wide_distance(bits, expected_bits, outputs.format)
                            : fabs(value - expected);
   if (has_rows && is_finite(expected)) {
-    add_square(row.reference, expected);
+    add_square<kSize>(row.reference, expected);
     ++row.finite;
   }
   if (!is_finite(error)) {
@@ -116,8 +115,8 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
     if (i < figures.first_special) figures.first_special = i;
     return;
   }
-  add_square(figures.error, error);
-  add_square(figures.reference, expected);
+  add_square<kSize>(figures.error, error);
+  add_square<kSize>(figures.reference, expected);
   if (error > outputs.bad_abs_error) ++figures.bad;
   if (error > row.largest) {
     row.largest = error;
@@ -125,40 +124,92 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
   }
 }
 
-/// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
-/// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
-/// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
-/// `segments`, which evo_compare_rows reads.
-extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
-                         double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
-                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* segments) {
-  __shared__ Figures shared[kThreads];
-  const Outputs outputs = {output, {expected, key}, {format}, bad_abs_error};
-  Figures mine = empty_figures();
+/// A warp compares elements `start` to `end` - 1. Each lane takes a block at a time, because the
+/// mask of a block takes longer than the comparison of its elements.
+template <int kSize>
+__device__ void add_elements(Figures& figures, Row& row, const Outputs& outputs, u64 start,
+                             u64 end, bool has_rows) {
+  constexpr int kElements = kBlockBytes / kSize;
+  for (u64 block = start / kElements + threadIdx.x % kLanes; block * kElements < end;
+       block += kLanes) {
+    const u64 first = block * kElements;
+    const Block mask = mask_block(outputs.expected.key, block);
+    if (first >= start && first + kElements <= end) {
+      const Block values = ((const Block*)outputs.output)[block];
+      const Block expected = ((const Block*)outputs.expected.data)[block] ^ mask;
+#pragma unroll 2
+      for (int k = 0; k < kElements; ++k) {
+        add_element<kSize>(figures, row, outputs, first + k, bits_in<kSize>(values, k),
+                           bits_in<kSize>(expected, k), has_rows);
+      }
+      continue;
+    }
+    for (int k = 0; k < kElements; ++k) {
+      const u64 i = first + k;
+      if (i < start || i >= end) continue;
+      const u64 expected = bits_at(outputs.expected.data, i, kSize) ^ bits_in<kSize>(mask, k);
+      add_element<kSize>(figures, row, outputs, i, bits_at(outputs.output, i, kSize), expected,
+                         has_rows);
+    }
+  }
+}
+
+/// A segment of an output has at most `length` elements, all of the same row.
+struct Segments {
+  u64 row_length;
+  u64 length;
+  u64 per_row;
+  u64 count;
+};
+
+/// Compares the segments of a warp. Writes a segment that is only a part of a row to `rows`.
+template <int kSize>
+__device__ Figures compared(const Outputs& outputs, const Segments& segments, bool has_rows,
+                            Row* rows) {
+  Figures figures = empty_figures();
   const int lane = threadIdx.x % kLanes;
   const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
-  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segment_count;
+  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segments.count;
        s += warps) {
-    const u64 row_number = s / segments_per_row;
-    const u64 row_end = (row_number + 1) * row_length;
-    const u64 start = row_number * row_length + (s - row_number * segments_per_row) * segment_length;
-    const u64 end = start + segment_length < row_end ? start + segment_length : row_end;
+    const u64 number = s / segments.per_row;
+    const u64 row_end = (number + 1) * segments.row_length;
+    const u64 start =
+        number * segments.row_length + (s - number * segments.per_row) * segments.length;
+    const u64 end = start + segments.length < row_end ? start + segments.length : row_end;
     Row row = empty_row();
-    for (u64 i = start + lane; i < end; i += kLanes) {
-      add_element(mine, row, outputs, i, has_rows != 0);
-    }
-    take_larger(mine.largest, mine.largest_at, row.largest, row.largest_at);
-    if (has_rows == 0) continue;
+    add_elements<kSize>(figures, row, outputs, start, end, has_rows);
+    take_larger(figures.largest, figures.largest_at, row.largest, row.largest_at);
+    if (!has_rows) continue;
     for (int distance = kLanes / 2; distance > 0; distance /= 2) {
       add_row_of_other_lane(row, distance);
     }
     if (lane != 0) continue;
-    if (segments_per_row == 1) {
-      finish_row(mine, row);
+    if (segments.per_row == 1) {
+      finish_row(figures, row);
     } else {
-      segments[s] = row;
+      rows[s] = row;
     }
+  }
+  return figures;
+}
+
+/// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
+/// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
+/// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
+/// `rows`, which evo_compare_rows reads. `output` and `expected` are aligned to sixteen bytes.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
+                         double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
+                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* rows) {
+  __shared__ Figures shared[kThreads];
+  const Outputs outputs = {output, {expected, key}, {format}, bad_abs_error};
+  const Segments segments = {row_length, segment_length, segments_per_row, segment_count};
+  Figures mine;
+  switch (outputs.format.bytes()) {
+    case 1: mine = compared<1>(outputs, segments, has_rows != 0, rows); break;
+    case 2: mine = compared<2>(outputs, segments, has_rows != 0, rows); break;
+    case 4: mine = compared<4>(outputs, segments, has_rows != 0, rows); break;
+    default: mine = compared<8>(outputs, segments, has_rows != 0, rows);
   }
   sum_over_block(shared, mine);
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;
@@ -238,47 +289,58 @@ __device__ u64 mixed(u64 z) {
 /// The contribution of word `i`, or of byte `i` after the last whole word, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
+/// Adds the contributions of all threads to the fingerprint in a result slot. The threads of a warp
+/// first add theirs together, because an addition to the same address by each thread takes longer
+/// than the hashing.
+__device__ void add_to_fingerprint(u64* slot, u64 mine) {
+  for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+    mine += __shfl_xor_sync(0xffffffffu, mine, distance);
+  }
+  if (threadIdx.x % kLanes == 0) atomicAdd(slot + kFingerprint, mine);
+}
+
 /// Writes the index of the first byte in which `data` differs from the masked copy `kept` to word 0
 /// of the result slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint
-/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to eight bytes.
+/// of `kept` to the slot's word kFingerprint. `data` and `kept` are aligned to sixteen bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;
-  const u64 words = bytes / 8;
+  const u64 blocks = bytes / kBlockBytes;
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
   u64 first = kNowhere;
   u64 sum = 0;
-  for (u64 i = thread; i < words; i += threads) {
-    const u64 masked = ((const u64*)kept)[i];
-    const u64 x = ((const u64*)data)[i];
-    const u64 y = masked ^ mask_word(key, i);
-    sum += mixed_at(masked, i);
-    if (x != y && first == kNowhere) first = i * 8 + first_different_byte(x, y);
+  for (u64 block = thread; block < blocks; block += threads) {
+    const Block masked = ((const Block*)kept)[block];
+    const Block x = ((const Block*)data)[block];
+    const Block y = masked ^ mask_block(key, block);
+    sum += mixed_at(masked.low, block * 2) + mixed_at(masked.high, block * 2 + 1);
+    if (first != kNowhere) continue;
+    if (x.high != y.high) first = block * kBlockBytes + 8 + first_different_byte(x.high, y.high);
+    if (x.low != y.low) first = block * kBlockBytes + first_different_byte(x.low, y.low);
   }
-  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
-    sum += mixed_at(((const u8*)kept)[i], i);
-    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && first == kNowhere) first = i;
+  const u64 words = bytes / 8;
+  if (words % 2 == 1 && thread == 0) sum += mixed_at(((const u64*)kept)[words - 1], words - 1);
+  for (u64 i = blocks * kBlockBytes + thread; i < bytes; i += threads) {
+    if (i >= words * 8) sum += mixed_at(((const u8*)kept)[i], i);
+    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && i < first) first = i;
   }
   if (first != kNowhere) atomicMin(slot, first);
-  atomicAdd(slot + kFingerprint, sum);
+  add_to_fingerprint(slot, sum);
   done_by_one(slot);
 }
 
 /// Copies `from` to `to` with each byte combined with the mask of `key` by XOR, which masks plain
-/// data and unmasks masked data. `to` and `from` are aligned to eight bytes and may be equal.
+/// data and unmasks masked data. `to` and `from` are aligned to sixteen bytes and may be equal.
 __device__ void mask_content(void* to, const void* from, u64 key, u64 bytes) {
-  const u64 words = bytes / 8;
+  const u64 blocks = bytes / kBlockBytes;
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
-  for (u64 block = thread; block * 2 < words; block += threads) {
-    const MaskBlock mask = mask_block(key, block);
-    const u64 i = block * 2;
-    ((u64*)to)[i] = ((const u64*)from)[i] ^ mask.low;
-    if (i + 1 < words) ((u64*)to)[i + 1] = ((const u64*)from)[i + 1] ^ mask.high;
+  for (u64 block = thread; block < blocks; block += threads) {
+    ((Block*)to)[block] = ((const Block*)from)[block] ^ mask_block(key, block);
   }
-  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+  for (u64 i = blocks * kBlockBytes + thread; i < bytes; i += threads) {
     ((u8*)to)[i] = (u8)bits_at(Masked{from, key}, i, 1);
   }
 }
@@ -333,6 +395,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (u64 i = words * 8 + thread; i < bytes; i += threads) {
     sum += mixed_at(((const u8*)data)[i], i);
   }
-  atomicAdd(slot + kFingerprint, sum);
+  add_to_fingerprint(slot, sum);
   done_by_one(slot);
 }

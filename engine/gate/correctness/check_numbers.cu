@@ -96,20 +96,22 @@ __device__ bool is_nan(double x) { return x != x; }
 // on the copy's key. The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As
 // Easy as 1, 2, 3", 2011); its counter is the position of the bytes.
 
-struct MaskBlock {
+/// Sixteen bytes of device memory or of a mask.
+struct __align__(16) Block {
   u64 low;
   u64 high;
 };
+constexpr u64 kBlockBytes = sizeof(Block);
 
 /// The mask of bytes 16·block to 16·block + 15.
-__device__ MaskBlock mask_block(u64 key, u64 block) {
+__device__ Block mask_block(u64 key, u64 block) {
   u32 a = (u32)block;
   u32 b = (u32)(block >> 32);
   u32 c = 0;
   u32 d = 0;
   u32 key_low = (u32)key;
   u32 key_high = (u32)(key >> 32);
-#pragma unroll 1
+#pragma unroll
   for (int round = 0; round < 10; ++round) {
     const u64 first = (u64)a * 0xd2511f53u;
     const u64 second = (u64)c * 0xcd9e8d57u;
@@ -125,8 +127,21 @@ __device__ MaskBlock mask_block(u64 key, u64 block) {
 
 /// The mask of bytes 8·word to 8·word + 7.
 __device__ u64 mask_word(u64 key, u64 word) {
-  const MaskBlock block = mask_block(key, word / 2);
+  const Block block = mask_block(key, word / 2);
   return word % 2 == 0 ? block.low : block.high;
+}
+
+__device__ Block operator^(const Block& a, const Block& b) {
+  return {a.low ^ b.low, a.high ^ b.high};
+}
+
+/// The bits of element `k` of a block whose elements have kSize bytes.
+template <int kSize>
+__device__ u64 bits_in(const Block& block, int k) {
+  constexpr int kPerWord = 8 / kSize;
+  const u64 word = k < kPerWord ? block.low : block.high;
+  if (kSize == 8) return word;
+  return word >> (k % kPerWord * kSize * 8) & ((1ULL << (kSize * 8 % 64)) - 1);
 }
 
 /// Masked content in device memory, and the key of its mask.
@@ -159,7 +174,13 @@ struct Squares {
   double large;
 };
 
+/// Adds the square of a number from elements of kSize bytes.
+template <int kSize>
 __device__ void add_square(Squares& sum, double x) {
+  if (kSize < 8) {
+    sum.middle += x * x;
+    return;
+  }
   const u64 bits = (u64)__double_as_longlong(x) << 1;
   if (bits == 0) return;
   const int exponent = (int)(bits >> 53) - 1023;

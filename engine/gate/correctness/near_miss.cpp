@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "engine/gate/correctness/compare.hpp"
 
@@ -59,14 +58,12 @@ double most_square(const std::vector<double>& values, const Tolerance& tolerance
   return kMargin * relative * relative * square;
 }
 
+/// `most`: see most_square().
 bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& tolerance,
-                 std::size_t row_length) {
+                 std::size_t row_length, double most) {
   const std::size_t count = expected.size();
   const std::size_t length = row_length > 1 ? row_length : count;
   const std::vector<double>& values = expected.values();
-  const std::size_t size = size_of(expected.dtype());
-  std::vector<std::byte> output(count * size);
-  const double most = most_square(values, tolerance);
   std::size_t others = 0;
   double square = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -77,13 +74,17 @@ bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& to
     if (error > tolerance.max_abs_error) return false;
     square += std::isfinite(error) ? error * error : 0;
     if (square > most) return false;
-    const auto element = expected.element(source);
-    std::memcpy(output.data() + i * size, element.data(), size);
-    const bool is_same =
-        values[source] == values[i] || std::ranges::equal(element, expected.element(i));
+    const bool is_same = values[source] == values[i] ||
+                         std::ranges::equal(expected.element(source), expected.element(i));
     others += is_same ? 0 : 1;
   }
   if (others < kFewestOthers) return false;
+  std::vector<std::byte> output;
+  output.reserve(expected.bytes().size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto element = expected.element(source_of(miss, i, count, length));
+    output.insert(output.end(), element.begin(), element.end());
+  }
   return !violation(compare(output, expected, tolerance.bad_abs_error, row_length), tolerance, "");
 }
 
@@ -95,8 +96,11 @@ std::string_view who_gives_it(NearMiss miss) { return kWords[static_cast<std::si
 std::vector<NearMiss> accepted_near_misses(const Expectation& expected, const Tolerance& tolerance,
                                            std::size_t row_length) {
   std::vector<NearMiss> accepted;
+  const double most = most_square(expected.values(), tolerance);
   for (const Words& words : kWords) {
-    if (is_accepted(words.miss, expected, tolerance, row_length)) accepted.push_back(words.miss);
+    if (is_accepted(words.miss, expected, tolerance, row_length, most)) {
+      accepted.push_back(words.miss);
+    }
   }
   return accepted;
 }

@@ -35,7 +35,7 @@ std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
   // Time in µs before the median is compared with the early-stop limit, because the clocks of an
   // idle device rise at first, and because another process may disturb a few samples.
-  const double settled_us = options.is_settled ? 2000 : 4000;
+  const double settled_us = options.is_busy ? 2000 : 4000;
   // With fewer than this number of samples, all samples may exceed the true median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;

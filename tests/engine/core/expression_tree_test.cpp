@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-std::string json_of(const std::string& text) { return translate_expression(text, {}).tree; }
+std::string json_of(const std::string& text) { return translate_expression(text, {}); }
 
 TEST(ExpressionTree, ABundleGetsTheOperationsThatItsReadersKnow) {
   EXPECT_EQ(json_of("-1.5"), "-1.5");

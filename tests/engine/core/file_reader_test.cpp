@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"

@@ -68,7 +68,8 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
   ASSERT_EQ(insight.only_failed.size(), 1U);
   EXPECT_EQ(insight.only_failed[0].parameter, 2U);
   EXPECT_EQ(insight.only_failed[0].value, 2U);
-  EXPECT_EQ(insight.only_failed[0].worst_gate(), Gate::kResource);
+  const auto& failures = insight.only_failed[0].failures;
+  EXPECT_EQ(failures[static_cast<std::size_t>(Gate::kResource)], insight.only_failed[0].failed());
   EXPECT_EQ(value_of(insight, 2, 2).failed_in_winner, Gate::kResource);
   ASSERT_FALSE(insight.interactions.empty());
   for (const InteractionInsight& square : insight.interactions) {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "engine/core/error.hpp"
 #include "tests/fakes/fake_world.hpp"
 #include "tests/fakes/planted_kernels.hpp"

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <tuple>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "engine/core/error.hpp"
 #include "tests/engine/space/replay_files.hpp"
 #include "tests/engine/study/made_spaces.hpp"

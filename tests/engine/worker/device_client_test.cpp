@@ -30,10 +30,24 @@ KernelUnderTest kernel(const std::string& bug) {
           {"mission"}};
 }
 
+/// Counts the processes that it starts.
+class CountingHost final : public WorkerHost {
+ public:
+  std::unique_ptr<WorkerChannel> start(const std::vector<std::string>& arguments,
+                                       const WorkerLimits& limits) override {
+    ++starts;
+    return local_.start(arguments, limits);
+  }
+  int starts = 0;
+
+ private:
+  LocalHost local_{fake_worker_file()};
+};
+
 class DeviceClientTest : public testing::Test {
  protected:
   DeviceClientTest()
-      : client_(loop_, fake_worker_file(), "fake:measured", Milliseconds(400),
+      : client_(loop_, host_, "fake:measured", Milliseconds(400),
                 [this](const std::string& kind, const std::string& text) {
                   events_.push_back(kind + ": " + text);
                 }) {
@@ -63,6 +77,7 @@ class DeviceClientTest : public testing::Test {
   std::vector<std::string> events_;
   SessionSetup setup_;
   SystemLoop loop_;
+  std::shared_ptr<CountingHost> host_ = std::make_shared<CountingHost>();
   DeviceClient client_;
 };
 
@@ -112,6 +127,29 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
               HasSubstr("took its process down (signal 6 (Aborted))"));
   EXPECT_LT(reply.wall_ms, 400);
   EXPECT_FALSE(check("none").rejection);
+}
+
+TEST_F(DeviceClientTest, AWorkerFinishesTheRequestThatAStopAbandoned) {
+  for (const char* bug : {"none", "all_zero"}) {
+    EXPECT_THROW(
+        (void)loop_.run(client_.check(kernel(bug), Effort::kFull, {}), {nullptr, loop_.now()}),
+        Interrupted);
+    EXPECT_FALSE(check("none").rejection) << "the answer about '" << bug << "' is discarded";
+  }
+  EXPECT_EQ(host_->starts, 1);
+  EXPECT_TRUE(events_.empty());
+}
+
+TEST_F(DeviceClientTest, AWorkerThatDoesNotFinishAnAbandonedRequestIsReplaced) {
+  for (const char* bug : {"never_returns", "crashes", "illegal_address"}) {
+    const int before = host_->starts;
+    EXPECT_THROW(
+        (void)loop_.run(client_.check(kernel(bug), Effort::kFull, {}), {nullptr, loop_.now()}),
+        Interrupted);
+    EXPECT_FALSE(check("none").rejection) << bug;
+    EXPECT_EQ(host_->starts, before + 1) << bug;
+  }
+  EXPECT_TRUE(events_.empty()) << "no kernel is blamed";
 }
 
 /// Sets EVO_FAKE_STATE to a path in a new folder; the fake worker makes files with this prefix to

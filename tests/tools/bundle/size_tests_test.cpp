@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <functional>
-#include <limits>
 
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"

@@ -24,7 +24,7 @@ namespace {
 const Values kValues = {{"A", 5}, {"B", -3}, {"C", 0}, {"D", 0.5}, {"E2", 64}};
 
 std::optional<double> loaders(const std::string& text, const Values& values) {
-  const std::string tree = translate_expression(text, {}).tree;
+  const std::string tree = translate_expression(text, {});
   const std::string json = R"({"expression": "x", "tree": )" + tree + "}";
   try {
     return evo_tune::detail::value_of(

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>

@@ -270,6 +270,19 @@ class TuneKernel(unittest.TestCase):
                           "#elif defined(TARGET_B)\n#define block_size_x 128\n#else\n",
                           header.read_text())
 
+    def test_stored_results_replace_those_of_the_same_device_and_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored = Path(folder, "stored.json")
+            for device, times in (("A", (9, 9)), ("B", (7, 7)), ("A", (1, 1.02)), ("A", (2, 2.1))):
+                files.store_results(
+                    stored, "add", ADD, BLOCKS, N,
+                    [{"block_size_x": 64, "time": times[0]}, {"block_size_x": 128, "time": times[1]},
+                     {"block_size_x": 256, "time": "CompilationFailedConfig"}],
+                    {"device_name": device})
+            entries = json.loads(stored.read_text())["data"]
+            self.assertEqual([(one["device_name"], one["block_size_x"]) for one in entries],
+                             [("B", 64), ("B", 128), ("A", 64)])
+
     def test_textures_are_read_by_references_and_objects(self):
         image = DRAWN.integers(0, 256, (20, 30)).astype(numpy.uint8)
         line = DRAWN.standard_normal(30).astype(numpy.float32)

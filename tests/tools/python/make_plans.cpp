@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/error.hpp"
+#include "engine/core/expression_grammar.hpp"
 #include "tools/bundle/plan.hpp"
 
 int main() {
@@ -19,7 +20,9 @@ int main() {
   }
   for (const Json& text : input.at("expressions")) {
     try {
-      trees.push_back(evo::expression_json(text, text, Json::object()));
+      trees.push_back(
+          {{"expression", text},
+           {"tree", Json::parse(evo::translate_expression(text.get<std::string>(), {}))}});
     } catch (const evo::InputError&) {
       trees.push_back(nullptr);
     }

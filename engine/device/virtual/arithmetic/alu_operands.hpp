@@ -11,11 +11,7 @@ struct AluOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t src[4] = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   bool negated = false;  ///< selp: the predicate is negated
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    for (std::uint32_t& reg : src) visit(reg);
-  }
+  auto register_fields() { return std::tie(dst, src); }
 };
 
 /// The rounding mode, for rounding to the result's precision or to an integral value.
@@ -30,11 +26,7 @@ struct ConvertOperands {
   bool keeps_value = false;  ///< float to the same float type without rounding to an integral value
   bool ftz = false;
   bool sat = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(source);
-  }
+  auto register_fields() { return std::tie(dst, source); }
 };
 
 /// The operations that PTX offers with a directed rounding (.rz, .rm or .rp).
@@ -46,11 +38,7 @@ struct RoundedOperands {
   Rounding rounding = Rounding::kNearest;
   bool ftz = false;
   bool sat = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    for (std::uint32_t& reg : src) visit(reg);
-  }
+  auto register_fields() { return std::tie(dst, src); }
 };
 
 enum class Compare : std::uint8_t {
@@ -84,14 +72,7 @@ struct CompareOperands {
   Compare op = Compare::kEq;
   Combine combine = Combine::kNone;
   bool ftz = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(holds);
-    visit(opposite);
-    visit(a);
-    visit(b);
-    visit(third);
-  }
+  auto register_fields() { return std::tie(holds, opposite, a, b, third); }
 };
 
 }  // namespace evo::ptx

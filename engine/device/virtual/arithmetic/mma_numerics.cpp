@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/arithmetic/small_floats.hpp"

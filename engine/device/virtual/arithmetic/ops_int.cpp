@@ -158,6 +158,9 @@ struct Carry {
   bool reads = false;
   bool writes = false;
 };
+constexpr Carry kIn{.reads = true, .writes = false};
+constexpr Carry kOut{.reads = false, .writes = true};
+constexpr Carry kThrough{.reads = true, .writes = true};
 
 /// For each lane: d = a ± b ± carry.
 template <typename T, bool kSubtracts, Carry kCarry>
@@ -285,9 +288,6 @@ void register_logic(AluTable& table) {
 template <typename T>
 void register_carry(AluTable& table) {
   using N = Names<T>;
-  constexpr Carry kIn{.reads = true, .writes = false};
-  constexpr Carry kOut{.reads = false, .writes = true};
-  constexpr Carry kThrough{.reads = true, .writes = true};
   const std::string b = std::string(".") + N::b;
   const std::string u = std::string(".") + N::u;
   const std::string s = std::string(".") + N::s;
@@ -305,9 +305,6 @@ void register_carry(AluTable& table) {
 template <typename T, Half kHalf>
 void register_carry_mad(AluTable& table) {
   using N = Names<T>;
-  constexpr Carry kIn{.reads = true, .writes = false};
-  constexpr Carry kOut{.reads = false, .writes = true};
-  constexpr Carry kThrough{.reads = true, .writes = true};
   const std::string half = kHalf.is_high ? ".hi" : ".lo";
   const std::string type = std::string(".") + (kHalf.is_signed ? N::s : N::u);
   const auto add = [&](const std::string& name, Handler function) {

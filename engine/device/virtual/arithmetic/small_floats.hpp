@@ -1,7 +1,5 @@
 #pragma once
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
 // Conversions of the 16-bit and 8-bit floating-point formats, written without branches so that

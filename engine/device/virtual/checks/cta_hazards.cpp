@@ -7,7 +7,6 @@
 
 #include "engine/device/virtual/execute/cluster.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/memory/global_access.hpp"
 
 namespace evo::ptx {
 

@@ -67,11 +67,6 @@ bool HazardLog::add(Hazard hazard) {
   return true;
 }
 
-bool HazardLog::is_full() const {
-  const std::lock_guard lock(mutex_);
-  return hazards_.size() >= limit_;
-}
-
 bool HazardLog::is_known(HazardKind kind, int instruction, int other) const {
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(hazards_, [&](const Hazard& known) {

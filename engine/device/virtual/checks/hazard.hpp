@@ -56,7 +56,6 @@ class HazardLog {
   /// Adds a hazard; thread-safe. Returns true if the hazard was kept, because no other hazard has
   /// the same kind and instructions.
   bool add(Hazard hazard);
-  [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;
   /// All hazards, sorted by CTA and instruction, so that reports do not depend on thread timing.
   [[nodiscard]] std::vector<Hazard> sorted() const;

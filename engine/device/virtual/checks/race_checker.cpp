@@ -236,6 +236,14 @@ void RaceChecker::record_writes(const Access& access, std::uint64_t flags) {
   });
 }
 
+void RaceChecker::put_record(std::vector<std::uint64_t>& granules, const Access& access,
+                             std::uint64_t record) const {
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::fill_n(granules.data() + (access.address[lane] >> shift_), count, record);
+  });
+}
+
 RaceChecker::Result RaceChecker::read(const Access& access) {
   Result result;
   check_writes<Check::kRead>(access, result);
@@ -290,11 +298,7 @@ void RaceChecker::complete_async(const Access& access) { record_writes(access, 0
 void RaceChecker::complete_copy(const Access& access, int copies, std::uint32_t time) {
   const std::uint64_t record =
       with_lane(make_record(time, access.pc, copies, 0), lane_of(access, kAllLanesSpan));
-  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  for_lanes(access.mask, [&](int lane) {
-    std::uint64_t* word = writes_.data() + (access.address[lane] >> shift_);
-    for (std::uint32_t k = 0; k < count; ++k) word[k] = record;
-  });
+  put_record(writes_, access, record);
 }
 
 RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
@@ -311,12 +315,8 @@ void RaceChecker::mark_async_read(const Access& access) {
   // reported as a race.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
-                access.owner < 0 ? kAllLanesSpan : access.owner);
-  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  for_lanes(access.mask, [&](int lane) {
-    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
-    for (std::uint32_t k = 0; k < count; ++k) word[k] = record;
-  });
+                lane_of(access, kAllLanesSpan));
+  put_record(row, access, record);
 }
 
 void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
@@ -325,11 +325,7 @@ void RaceChecker::complete_copy_read(const Access& access, std::uint32_t time) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   const std::uint64_t record =
       with_lane(make_record(time, access.pc, access.warp, 0), lane_of(access, kAllLanesSpan));
-  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  for_lanes(access.mask, [&](int lane) {
-    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
-    std::fill_n(word, count, record);
-  });
+  put_record(row, access, record);
 }
 
 void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {

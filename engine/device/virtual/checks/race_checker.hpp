@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <vector>
 
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
@@ -134,6 +132,9 @@ class RaceChecker {
   template <bool kCompletes>
   void record_reads(const Access& access);
   void record_writes(const Access& access, std::uint64_t flags);
+  /// Sets `record` in the granules of an access.
+  void put_record(std::vector<std::uint64_t>& granules, const Access& access,
+                  std::uint64_t record) const;
   [[nodiscard]] bool is_fenced_by_lane(int warp, int lane, std::uint64_t record) const;
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace evo::ptx {

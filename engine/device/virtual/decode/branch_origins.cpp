@@ -1,7 +1,6 @@
 #include "engine/device/virtual/decode/branch_origins.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/post_dominators.hpp"

@@ -1,4 +1,3 @@
-#include <array>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_async.hpp"

@@ -239,8 +239,8 @@ void DecodeContext::place_kernel_parameters() {
     const Variable& variable = entry.variables[static_cast<std::size_t>(index)];
     offset = align_up(offset, variable.align);
     parameter_offsets_[variable.name] = static_cast<std::int64_t>(offset);
-    program_.parameters.push_back({variable.name, static_cast<std::uint32_t>(offset),
-                                   static_cast<std::uint32_t>(variable.bytes)});
+    program_.parameters.push_back(
+        {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(variable.bytes)});
     offset += variable.bytes;
     if (offset > kMaxParameterBytes) {
       throw PtxError(

@@ -34,11 +34,8 @@ class DecodeContext {
 
   /// Decodes the parameters and the body of an entry, and assigns registers.
   void decode_entry_body(const Function& function);
-  void decode_function(Frame& frame, int depth);
-  void decode_instruction(Frame& frame, const Instruction& in, int depth);
 
   // The decoders of the instruction families (families.hpp) call the following functions.
-  [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
@@ -65,14 +62,12 @@ class DecodeContext {
   /// Returns a register for a result of `type`. If the operand's register is wider than `type`,
   /// finish_destinations() inserts an instruction that extends the result.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
-  void finish_destinations();
   /// Returns the register of a predicate operand. The register holds the predicate before any
   /// negation, so the caller must evaluate Operand::negated.
   std::uint32_t predicate(const Operand& operand);
 
   std::uint32_t new_register(Type type);
   std::uint32_t constant(std::uint64_t bits, Type type);
-  std::uint32_t special(Special special);
   [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
 
   /// An address operand, and its state space if it names a variable.
@@ -85,10 +80,6 @@ class DecodeContext {
   void narrow_shared_granule(int bytes);
   void narrow_global_granule(int bytes);
 
-  void assign_registers();
-  /// Throws PtxError if the entry can reach an instruction that is not supported.
-  void check_reachable();
-
   /// Appends a list of registers to Program::registers.
   RegisterList add_list(const std::vector<std::uint32_t>& registers);
   /// Appends the target instructions of labels to Program::branch_targets.
@@ -100,6 +91,13 @@ class DecodeContext {
     std::int64_t offset;
     bool is_kernel_parameter;
   };
+  void decode_function(Frame& frame, int depth);
+  void decode_instruction(Frame& frame, const Instruction& in, int depth);
+  void finish_destinations();
+  std::uint32_t special(Special special);
+  void assign_registers();
+  /// Throws PtxError if the entry can reach an instruction that is not supported.
+  void check_reachable();
   VariableAddress variable_address(const Operand& operand);
   std::uint64_t symbol_value(const Operand& operand);
   void place_shared(const Function& function);

@@ -1,4 +1,3 @@
-#include <array>
 #include <bit>
 #include <initializer_list>
 #include <optional>
@@ -64,20 +63,20 @@ Handler resize(Type to, Type from) {
                                    [log2_bytes(from)][is_signed(from) ? 1 : 0];
 }
 
+/// The register of an integer to convert, and its type. In a register, the bits above an 8-bit
+/// integer are arbitrary, so a step clears them or fills them with the sign.
+std::pair<std::uint32_t, Type> integer_source(DecodeContext& context, const Conversion& c) {
+  const std::uint32_t source = context.source(context.current().operands[1], c.from);
+  if (bit_width(c.from) != 8) return {source, c.from};
+  const std::uint32_t clean = context.new_register(Type::kB16);
+  step(context, resize(Type::kB16, c.from), clean, Type::kB16, source);
+  return {clean, is_signed(c.from) ? Type::kS16 : Type::kU16};
+}
+
 void integer_to_integer(DecodeContext& context, const Conversion& c) {
   const Instruction& in = context.current();
   if (c.sat) context.unsupported("saturating integer conversion");
-  std::uint32_t source = context.source(in.operands[1], c.from);
-  Type from = c.from;
-  if (bit_width(from) == 8) {
-    // In a register, the bits above an 8-bit integer are arbitrary, so they must be cleared or
-    // filled with the sign.
-    const std::uint32_t clean = context.new_register(Type::kB16);
-    step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
-         source);
-    source = clean;
-    from = is_signed(from) ? Type::kS16 : Type::kU16;
-  }
+  const auto [source, from] = integer_source(context, c);
   const bool narrow_result = bit_width(c.to) == 8;
   const Type to = narrow_result ? (is_signed(c.to) ? Type::kS16 : Type::kU16) : c.to;
   const std::uint32_t dst = context.destination(in.operands[0], to, is_signed(c.to));
@@ -93,15 +92,7 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
 
 void integer_to_float(DecodeContext& context, const Conversion& c) {
   const Instruction& in = context.current();
-  std::uint32_t source = context.source(in.operands[1], c.from);
-  Type from = c.from;
-  if (bit_width(from) == 8) {
-    const std::uint32_t clean = context.new_register(Type::kB16);
-    step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
-         source);
-    source = clean;
-    from = is_signed(from) ? Type::kS16 : Type::kU16;
-  }
+  const auto [source, from] = integer_source(context, c);
   const auto& helpers = alu_table().helpers;
   const std::size_t row = is_signed(from) ? 1 : 0;
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "engine/device/virtual/decode/decode_context.hpp"

@@ -282,9 +282,21 @@ void DecodeContext::write_offsets(const std::vector<std::uint32_t>& slot, std::u
   const auto map = [&](std::uint32_t& reg) {
     if (reg != kNoRegister) reg = slot[reg] * kSlotBytes;
   };
+  const auto map_field = [&](auto& field) {
+    if constexpr (std::is_same_v<decltype(field), std::uint32_t&>) {
+      map(field);
+    } else {
+      for (std::uint32_t& reg : field) map(reg);
+    }
+  };
   for (Instr& in : program_.code) {
     map(in.guard);
-    std::visit([&](auto& operands) { operands.each_register(map); }, in.operands);
+    std::visit(
+        [&](auto& operands) {
+          std::apply([&](auto&... fields) { (map_field(fields), ...); },
+                     operands.register_fields());
+        },
+        in.operands);
   }
   for (InstrInfo& info : program_.info) {
     for (std::uint32_t& reg : info.sources) map(reg);

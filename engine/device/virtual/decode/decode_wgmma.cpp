@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "engine/device/virtual/decode/decode_context.hpp"

@@ -93,7 +93,6 @@ struct SystemCall {
 
 /// The position of a kernel argument in the parameter block.
 struct ParameterLayout {
-  std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
 };

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "engine/ptx/types.hpp"
 
 // Types of the members of operand structs. Each family of instructions declares a struct for its
-// operands in the header of its handlers. The member function each_register() of a struct of
-// operands calls a function with every field that holds a register.
+// operands in the header of its handlers. The member function register_fields() of a struct of
+// operands returns references to all fields that hold a register, or an array of registers.
 
 namespace evo::ptx {
 
@@ -48,8 +49,7 @@ struct AccessOrder {
 };
 
 struct NoOperands {
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 
 }  // namespace evo::ptx

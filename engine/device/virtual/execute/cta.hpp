@@ -98,7 +98,6 @@ class Cta {
   [[nodiscard]] std::uint32_t shared_bytes() const { return launch_.shared_bytes; }
   [[nodiscard]] std::byte* local(const Warp& warp, int lane);
   [[nodiscard]] std::uint8_t* local_written(const Warp& warp, int lane);
-  [[nodiscard]] std::uint32_t thread_count() const { return thread_count_; }
   [[nodiscard]] NamedBarriers& barriers() { return barriers_; }
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 
-#include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
@@ -75,15 +73,6 @@ void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
   }
 }
 
-std::array<std::uint64_t, kWarpSize> destination_addresses(const Warp& warp,
-                                                           const CopyOperands& op) {
-  auto address = lane_addresses(warp, op.to);
-  for (std::uint64_t& a : address) {
-    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
-  }
-  return address;
-}
-
 }  // namespace
 
 void exec_cp_async(Warp& warp, const Instr& in) {
@@ -91,7 +80,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   const auto& op = in.as<CopyOperands>();
   const auto bytes = source_bytes(warp, op);
   if (cta.failed()) return;
-  const auto to = destination_addresses(warp, op);
+  const auto to = shared_addresses(warp, op.to);
   report_tainted_address(warp, op.to, warp.exec);
   const LaneAccess destination =
       resolve(warp, Space::kShared, to, warp.exec, op.bytes, AccessIntent::kWrite);

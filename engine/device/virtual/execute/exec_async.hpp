@@ -22,12 +22,7 @@ struct CopyOperands {
   CopySize size = CopySize::kWhole;
   bool negated = false;  ///< for kIgnore
   std::uint8_t bytes = 0;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(to.base);
-    visit(from.base);
-    visit(size_or_ignore);
-  }
+  auto register_fields() { return std::tie(to.base, from.base, size_or_ignore); }
 };
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
@@ -36,8 +31,7 @@ void exec_commit_group(Warp& warp, const Instr& in);
 /// waits for uncommitted copies, too.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_wait_group(Warp& warp, const Instr& in);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
@@ -37,45 +36,15 @@ std::uint32_t add_bfloat_pair(std::uint32_t a, std::uint32_t b) {
   return add(a, b) | add(a >> 16, b >> 16) << 16;
 }
 
-struct F16 {
-  using Bits = std::uint16_t;
-};
-struct F16x2 {
-  using Bits = std::uint32_t;
-};
-struct Bf16 {
-  using Bits = std::uint16_t;
-};
-struct Bf16x2 {
-  using Bits = std::uint32_t;
-};
+enum class F16 : std::uint16_t {};
+enum class F16x2 : std::uint32_t {};
+enum class Bf16 : std::uint16_t {};
+enum class Bf16x2 : std::uint32_t {};
+/// The unsigned integer with the bits of a T.
 template <typename T>
 struct BitsOf {
-  using Bits = std::make_unsigned_t<T>;
-};
-template <>
-struct BitsOf<float> {
-  using Bits = std::uint32_t;
-};
-template <>
-struct BitsOf<double> {
-  using Bits = std::uint64_t;
-};
-template <>
-struct BitsOf<F16> {
-  using Bits = std::uint16_t;
-};
-template <>
-struct BitsOf<F16x2> {
-  using Bits = std::uint32_t;
-};
-template <>
-struct BitsOf<Bf16> {
-  using Bits = std::uint16_t;
-};
-template <>
-struct BitsOf<Bf16x2> {
-  using Bits = std::uint32_t;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 };
 
 template <AtomicOp kOp, typename T>

@@ -16,13 +16,7 @@ struct AtomicOperands {
   std::uint32_t swap = kNoRegister;  ///< the value that cas stores
   Space space = Space::kGeneric;
   AccessOrder order;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(address.base);
-    visit(dst);
-    visit(operand);
-    visit(swap);
-  }
+  auto register_fields() { return std::tie(address.base, dst, operand, swap); }
 };
 /// The handler of an atomic operation on a type; null if PTX has no such atomic.
 [[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);

@@ -16,23 +16,14 @@ struct BarrierOperands {
   std::uint32_t predicate = kNoRegister;  ///< for a reduction
   bool negated = false;                   ///< the predicate is negated
   BarrierOp op = BarrierOp::kSync;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(id);
-    visit(count);
-    visit(predicate);
-  }
+  auto register_fields() { return std::tie(dst, id, count, predicate); }
 };
 void exec_barrier(Warp& warp, const Instr& in);
 
 /// The operands of bar.warp.sync.
 struct WarpBarrierOperands {
   std::uint32_t members = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(members);
-  }
+  auto register_fields() { return std::tie(members); }
 };
 void exec_warp_barrier(Warp& warp, const Instr& in);
 

@@ -68,19 +68,11 @@ void find_targets(Warp& warp, Issue& issue) {
   });
 }
 
-std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::uint32_t base) {
-  from.base = base;
-  report_tainted_address(warp, from, warp.exec);
-  return lane_addresses(warp, from);
-}
-
-std::array<std::uint64_t, kWarpSize> shared_addresses(Warp& warp, const Address& from,
-                                                      std::uint32_t base) {
-  auto address = addresses(warp, from, base);
-  for (std::uint64_t& a : address) {
-    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
-  }
-  return address;
+/// `at` with the base register `base`. Reports if its addresses depend on uninitialised data.
+Address with_base(Warp& warp, Address at, std::uint32_t base) {
+  at.base = base;
+  report_tainted_address(warp, at, warp.exec);
+  return at;
 }
 
 Issue issue_of(Warp& warp, const BulkOperands& op) {
@@ -92,10 +84,11 @@ Issue issue_of(Warp& warp, const BulkOperands& op) {
   const std::uint32_t from = registers[BulkCopy::kFrom];
   return {copy,
           registers,
-          shared_addresses(warp, shared, copy.is_load ? to : from),
-          copy.from_shared ? shared_addresses(warp, copy.from, from)
-                           : addresses(warp, global, copy.is_load ? from : to),
-          shared_addresses(warp, copy.barrier, registers[BulkCopy::kBarrier]),
+          shared_addresses(warp, with_base(warp, shared, copy.is_load ? to : from)),
+          copy.from_shared
+              ? shared_addresses(warp, with_base(warp, copy.from, from))
+              : lane_addresses(warp, with_base(warp, global, copy.is_load ? from : to)),
+          shared_addresses(warp, with_base(warp, copy.barrier, registers[BulkCopy::kBarrier])),
           {}};
 }
 

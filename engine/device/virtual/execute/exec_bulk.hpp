@@ -22,9 +22,8 @@ struct BulkCopy {
 
 struct BulkOperands {
   RegisterList registers;
-  std::uint32_t copy = 0;  ///< index in Program::bulk_copies
-  template <typename F>
-  void each_register(F&& /*visit*/) {}  // a list has its own
+  std::uint32_t copy = 0;                        ///< index in Program::bulk_copies
+  auto register_fields() { return std::tie(); }  // a list has its own
 };
 void exec_bulk_copy(Warp& warp, const Instr& in);
 
@@ -36,9 +35,8 @@ struct AsyncStoreOperands {
   std::int32_t barrier_offset = 0;
   bool to_is_wide = false;  ///< the register of the address has 64 bits
   bool barrier_is_wide = false;
-  std::uint8_t bytes = 0;  ///< bytes of one element
-  template <typename F>
-  void each_register(F&& /*visit*/) {}  // a list has its own
+  std::uint8_t bytes = 0;                        ///< bytes of one element
+  auto register_fields() { return std::tie(); }  // a list has its own
 };
 void exec_async_store(Warp& warp, const Instr& in);
 void exec_bulk_commit(Warp& warp, const Instr& in);
@@ -47,8 +45,7 @@ void exec_bulk_commit(Warp& warp, const Instr& in);
 struct BulkWaitOperands {
   std::int64_t keep = 0;    ///< number of groups that may stay pending
   bool only_reads = false;  ///< .read: waits until shared memory has been read
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_bulk_wait(Warp& warp, const Instr& in);
 

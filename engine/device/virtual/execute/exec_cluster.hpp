@@ -12,8 +12,7 @@ struct ClusterBarrierOperands {
   bool is_wait = false;
   bool is_aligned = false;
   bool is_relaxed = false;  ///< the arrival orders no accesses
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_cluster_barrier(Warp& warp, const Instr& in);
 
@@ -25,12 +24,7 @@ struct ClusterAddressOperands {
   bool is_wide = false;              ///< the address has 64 bits
   bool is_generic = false;           ///< the address is generic; false: in .shared::cluster
   Space space = Space::kGeneric;     ///< of isspacep
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(address);
-    visit(rank);
-  }
+  auto register_fields() { return std::tie(dst, address, rank); }
 };
 void exec_mapa(Warp& warp, const Instr& in);
 void exec_getctarank(Warp& warp, const Instr& in);

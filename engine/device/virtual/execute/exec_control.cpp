@@ -4,7 +4,6 @@
 #include <bit>
 #include <string>
 
-#include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 

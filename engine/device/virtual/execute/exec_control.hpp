@@ -10,8 +10,7 @@ namespace evo::ptx {
 
 struct BranchOperands {
   std::uint32_t target = 0;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_branch(Warp& warp, const Instr& in);
 
@@ -24,10 +23,7 @@ struct TargetList {
 struct IndexedBranchOperands {
   std::uint32_t index = kNoRegister;
   TargetList targets;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(index);
-  }
+  auto register_fields() { return std::tie(index); }
 };
 void exec_indexed_branch(Warp& warp, const Instr& in);
 
@@ -41,27 +37,18 @@ enum class Clock : std::uint8_t {
 struct ClockOperands {
   std::uint32_t dst = kNoRegister;
   Clock clock = Clock::kClock;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-  }
+  auto register_fields() { return std::tie(dst); }
 };
 void exec_clock(Warp& warp, const Instr& in);
 
 struct SleepOperands {
   std::uint32_t ns = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(ns);
-  }
+  auto register_fields() { return std::tie(ns); }
 };
 
 struct ActiveMaskOperands {
   std::uint32_t dst = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-  }
+  auto register_fields() { return std::tie(dst); }
 };
 void exec_activemask(Warp& warp, const Instr& in);
 

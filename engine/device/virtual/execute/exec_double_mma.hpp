@@ -12,8 +12,7 @@ struct DoubleMmaOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order, 64 bits each
   std::uint8_t m = 8;
   std::uint8_t k = 4;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 
   [[nodiscard]] int a_regs() const { return m * k / 32; }
   [[nodiscard]] int b_regs() const { return k / 4; }

@@ -18,15 +18,7 @@ struct ShuffleOperands {
   std::uint32_t clamp = kNoRegister;
   std::uint32_t members = kNoRegister;
   ShuffleMode mode = ShuffleMode::kUp;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(in_range);
-    visit(value);
-    visit(lane);
-    visit(clamp);
-    visit(members);
-  }
+  auto register_fields() { return std::tie(dst, in_range, value, lane, clamp, members); }
 };
 void exec_shuffle(Warp& warp, const Instr& in);
 
@@ -38,12 +30,7 @@ struct VoteOperands {
   std::uint32_t members = kNoRegister;
   bool negated = false;
   VoteMode mode = VoteMode::kAll;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(predicate);
-    visit(members);
-  }
+  auto register_fields() { return std::tie(dst, predicate, members); }
 };
 void exec_vote(Warp& warp, const Instr& in);
 
@@ -55,13 +42,7 @@ struct MatchOperands {
   std::uint32_t members = kNoRegister;
   bool all = false;
   bool is_wide = false;  ///< values have 64 bits
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(all_equal);
-    visit(value);
-    visit(members);
-  }
+  auto register_fields() { return std::tie(dst, all_equal, value, members); }
 };
 void exec_match(Warp& warp, const Instr& in);
 
@@ -72,12 +53,7 @@ struct ReduxOperands {
   std::uint32_t value = kNoRegister;
   std::uint32_t members = kNoRegister;
   ReduxOp op = ReduxOp::kAdd;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(value);
-    visit(members);
-  }
+  auto register_fields() { return std::tie(dst, value, members); }
 };
 void exec_redux(Warp& warp, const Instr& in);
 
@@ -86,12 +62,7 @@ struct ElectOperands {
   std::uint32_t leader = kNoRegister;
   std::uint32_t is_leader = kNoRegister;
   std::uint32_t members = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(leader);
-    visit(is_leader);
-    visit(members);
-  }
+  auto register_fields() { return std::tie(leader, is_leader, members); }
 };
 void exec_elect(Warp& warp, const Instr& in);
 

@@ -1,8 +1,6 @@
 #include "engine/device/virtual/execute/exec_matrix.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <string>
 
@@ -19,14 +17,6 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kRowBytes = 16;
-
-std::array<std::uint64_t, kWarpSize> row_addresses(const Warp& warp, const MatrixMoveOperands& op) {
-  auto address = lane_addresses(warp, op.rows);
-  for (std::uint64_t& a : address) {
-    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
-  }
-  return address;
-}
 
 std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
@@ -63,7 +53,7 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
   const auto& op = in.as<MatrixMoveOperands>();
   report_tainted_address(warp, op.rows, address_lanes(op));
-  const LaneAccess access = resolve(warp, Space::kShared, row_addresses(warp, op),
+  const LaneAccess access = resolve(warp, Space::kShared, shared_addresses(warp, op.rows),
                                     address_lanes(op), kRowBytes, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten = note_shared_read(warp, access, kRowBytes, AccessKind::kPlain);
@@ -103,7 +93,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
   const auto& op = in.as<MatrixMoveOperands>();
   report_tainted_address(warp, op.rows, address_lanes(op));
-  const LaneAccess access = resolve(warp, Space::kShared, row_addresses(warp, op),
+  const LaneAccess access = resolve(warp, Space::kShared, shared_addresses(warp, op.rows),
                                     address_lanes(op), kRowBytes, AccessIntent::kWrite);
   if (!access.ok) return;
   const auto* registers = warp.cta->program().registers_of(op.matrices);

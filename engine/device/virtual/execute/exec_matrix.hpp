@@ -11,10 +11,7 @@ struct MatrixMoveOperands {
   Address rows;
   RegisterList matrices;
   bool is_transposed = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(rows.base);
-  }
+  auto register_fields() { return std::tie(rows.base); }
 };
 void exec_ldmatrix(Warp& warp, const Instr& in);
 void exec_stmatrix(Warp& warp, const Instr& in);
@@ -23,11 +20,7 @@ void exec_stmatrix(Warp& warp, const Instr& in);
 struct MatrixTransposeOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-    visit(source);
-  }
+  auto register_fields() { return std::tie(dst, source); }
 };
 void exec_movmatrix(Warp& warp, const Instr& in);
 

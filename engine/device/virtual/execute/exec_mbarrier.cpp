@@ -23,14 +23,6 @@ namespace {
 
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
-std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
-  auto address = lane_addresses(warp, object);
-  for (std::uint64_t& a : address) {
-    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
-  }
-  return address;
-}
-
 bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count, std::size_t lane,
             std::uint64_t address) {
   Cta& cta = *warp.cta;
@@ -133,7 +125,7 @@ bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& add
 void exec_mbarrier_init(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<MbarrierInitOperands>();
-  const auto address = object_addresses(warp, op.object);
+  const auto address = shared_addresses(warp, op.object);
   report_tainted_address(warp, op.object, warp.exec);
   const LaneAccess access =
       resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
@@ -159,7 +151,7 @@ void exec_mbarrier_init(Warp& warp, const Instr& in) {
 
 void exec_mbarrier_inval(Warp& warp, const Instr& in) {
   const auto& op = in.as<MbarrierInvalOperands>();
-  const auto address = object_addresses(warp, op.object);
+  const auto address = shared_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     const MBarrier* barrier = find_mbarrier(warp, address[l], l);
@@ -177,7 +169,7 @@ void exec_mbarrier_inval(Warp& warp, const Instr& in) {
 void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<MbarrierArriveOperands>();
-  const auto address = object_addresses(warp, op.object);
+  const auto address = shared_addresses(warp, op.object);
   report_tainted_address(warp, op.object, warp.exec);
   if (!check_mbarriers(warp, address, op.in_cluster)) return;
   const auto* operand =
@@ -207,7 +199,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
 void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<MbarrierWaitOperands>();
-  const auto address = object_addresses(warp, op.object);
+  const auto address = shared_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
   MBarrier* barrier = nullptr;  // the mbarrier of the previous lane, usually the same
@@ -263,7 +255,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<CopyArriveOperands>();
-  const auto address = object_addresses(warp, op.object);
+  const auto address = shared_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   // cp.async.mbarrier.arrive arrives when the thread's copies complete; the virtual GPU completes
   // them immediately.

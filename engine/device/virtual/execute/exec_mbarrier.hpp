@@ -37,20 +37,13 @@ void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address
 struct MbarrierInitOperands {
   Address object;
   std::uint32_t count = kNoRegister;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(object.base);
-    visit(count);
-  }
+  auto register_fields() { return std::tie(object.base, count); }
 };
 void exec_mbarrier_init(Warp& warp, const Instr& in);
 
 struct MbarrierInvalOperands {
   Address object;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(object.base);
-  }
+  auto register_fields() { return std::tie(object.base); }
 };
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 
@@ -64,12 +57,7 @@ struct MbarrierArriveOperands {
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
   bool in_cluster = false;  ///< the mbarrier may be in another CTA of the cluster
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(object.base);
-    visit(dst);
-    visit(operand);
-  }
+  auto register_fields() { return std::tie(object.base, dst, operand); }
 };
 void exec_mbarrier_arrive(Warp& warp, const Instr& in);
 
@@ -80,12 +68,7 @@ struct MbarrierWaitOperands {
   std::uint32_t phase = kNoRegister;
   bool is_parity = false;  ///< the phase operand is a parity; false: a state
   bool is_try = false;     ///< try_wait: lets other warps run
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(object.base);
-    visit(dst);
-    visit(phase);
-  }
+  auto register_fields() { return std::tie(object.base, dst, phase); }
 };
 void exec_mbarrier_wait(Warp& warp, const Instr& in);
 
@@ -93,10 +76,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in);
 struct CopyArriveOperands {
   Address object;
   bool increments = true;  ///< without .noinc
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(object.base);
-  }
+  auto register_fields() { return std::tie(object.base); }
 };
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in);
 

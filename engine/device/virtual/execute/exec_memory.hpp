@@ -14,10 +14,7 @@ struct AccessOperands {
   AccessOrder order;
   std::uint8_t bytes = 0;  ///< bytes of one element
   std::uint8_t count = 1;  ///< number of elements
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(address.base);
-  }
+  auto register_fields() { return std::tie(address.base); }
 };
 /// The handler that loads elements of `memory_bytes` (1, 2, 4, 8, 16) into registers of
 /// `register_bytes` (2, 4, 8, 16), with sign extension if `is_signed`; null if PTX has no such
@@ -30,10 +27,7 @@ struct AccessOperands {
 struct ParameterOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t offset = 0;  ///< in the parameter block
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-  }
+  auto register_fields() { return std::tie(dst); }
 };
 [[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "engine/device/virtual/decode/registers.hpp"
 
 namespace evo::ptx {
@@ -24,8 +22,7 @@ struct MmaOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order
   const MmaShape* shape = nullptr;
   bool saturates = false;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_mma(Warp& warp, const Instr& in);
 

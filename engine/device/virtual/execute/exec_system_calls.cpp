@@ -7,7 +7,6 @@
 
 #include "engine/core/printable.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/execute/print_format.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 

@@ -9,8 +9,7 @@ namespace evo::ptx {
 /// A call of a device function that the CUDA driver provides, such as vprintf.
 struct SystemCallOperands {
   std::uint32_t call = 0;  ///< index into Program::system_calls
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 /// Handler of vprintf.
 void exec_print(Warp& warp, const Instr& in);

@@ -14,12 +14,7 @@ struct TextureOperands {
   std::uint32_t y = kNoRegister;   ///< kNoRegister in one dimension
   bool gives_floats = false;       ///< true: the results are f32; false: integers
   bool whole_coordinates = false;  ///< true: the coordinates are s32; false: f32
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(handle);
-    visit(x);
-    visit(y);
-  }
+  auto register_fields() { return std::tie(handle, x, y); }
 };
 void exec_texture(Warp& warp, const Instr& in);
 

@@ -12,10 +12,7 @@ struct PackOperands {
   std::uint32_t dst = kNoRegister;
   RegisterList parts;
   std::uint8_t part_bytes = 0;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(dst);
-  }
+  auto register_fields() { return std::tie(dst); }
 };
 void exec_pack(Warp& warp, const Instr& in);
 
@@ -23,10 +20,7 @@ struct UnpackOperands {
   RegisterList parts;
   std::uint32_t source = kNoRegister;
   std::uint8_t part_bytes = 0;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(source);
-  }
+  auto register_fields() { return std::tie(source); }
 };
 void exec_unpack(Warp& warp, const Instr& in);
 

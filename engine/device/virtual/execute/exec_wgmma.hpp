@@ -20,12 +20,7 @@ struct WgmmaOperands {
   bool negates_b = false;
   bool transposes_a = false;
   bool transposes_b = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(a);
-    visit(b);
-    visit(scale);
-  }
+  auto register_fields() { return std::tie(a, b, scale); }
 };
 void exec_wgmma(Warp& warp, const Instr& in);
 void exec_wgmma_fence(Warp& warp, const Instr& in);
@@ -34,8 +29,7 @@ void exec_wgmma_commit(Warp& warp, const Instr& in);
 /// The operand of wgmma.wait_group: the number of groups that may stay pending.
 struct WgmmaWaitOperands {
   std::int64_t keep = 0;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_wgmma_wait(Warp& warp, const Instr& in);
 
@@ -47,8 +41,7 @@ void exec_checked(Warp& warp, const Instr& in);
 struct SetmaxnregOperands {
   std::uint32_t registers = 0;  ///< registers per thread
   bool increases = false;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_setmaxnreg(Warp& warp, const Instr& in);
 

@@ -48,11 +48,7 @@ struct WmmaMoveOperands {
   WmmaPart part = WmmaPart::kA;
   std::uint8_t element_bytes = 2;
   bool is_column_major = false;
-  template <typename F>
-  void each_register(F&& visit) {
-    visit(address.base);
-    visit(stride);
-  }
+  auto register_fields() { return std::tie(address.base, stride); }
 };
 void exec_wmma_load(Warp& warp, const Instr& in);
 void exec_wmma_store(Warp& warp, const Instr& in);
@@ -63,8 +59,7 @@ struct WmmaOperands {
   const MmaShape* half = nullptr;
   std::uint8_t ab_regs = 0;  ///< for A and for B
   std::uint8_t cd_regs = 0;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_wmma_mma(Warp& warp, const Instr& in);
 
@@ -75,8 +70,7 @@ struct WmmaShapeOperands {
   std::uint8_t a_regs = 0;
   std::uint8_t b_regs = 0;
   bool saturates = false;
-  template <typename F>
-  void each_register(F&& /*visit*/) {}
+  auto register_fields() { return std::tie(); }
 };
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 

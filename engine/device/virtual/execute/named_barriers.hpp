@@ -31,7 +31,6 @@ class NamedBarriers {
   NamedBarriers(std::vector<Warp>& warps, RaceChecker& races) : warps_(warps), races_(races) {}
 
   void reset() { barriers_.fill(NamedBarrier()); }
-  [[nodiscard]] const std::array<NamedBarrier, kCount>& all() const { return barriers_; }
   [[nodiscard]] const NamedBarrier& at(std::uint32_t id) const { return barriers_[id]; }
 
   /// Makes `warp` arrive at barrier `id`, passing its vector clock and, in a reduction, its

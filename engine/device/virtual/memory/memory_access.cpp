@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "engine/device/virtual/checks/cluster_races.hpp"
@@ -268,6 +267,14 @@ std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, const Addr
     for (std::size_t l = 0; l < kWarpSize; ++l) {
       address[l] = static_cast<std::uint32_t>(value[l] + static_cast<std::uint32_t>(add));
     }
+  }
+  return address;
+}
+
+std::array<std::uint64_t, kWarpSize> shared_addresses(const Warp& warp, const Address& from) {
+  auto address = lane_addresses(warp, from);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
   return address;
 }

@@ -54,6 +54,10 @@ struct LaneAccess {
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
                                                                   const Address& from);
 
+/// The same for accesses to shared memory: offsets, also of generic addresses in the shared window.
+[[nodiscard]] std::array<std::uint64_t, kWarpSize> shared_addresses(const Warp& warp,
+                                                                    const Address& from);
+
 /// Reports if addresses of lanes in `mask` depend on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <queue>
-#include <tuple>
 
 namespace evo::ptx {
 namespace {

@@ -18,7 +18,7 @@ std::vector<std::vector<std::uint64_t>> chosen_ctas(const GridToSample& grid) {
   const auto& groups = grid.survey->groups();
   const std::size_t count = std::min(groups.size(), kMostGroups);
   const auto members = [&](std::size_t i) -> const std::vector<std::uint64_t>& {
-    return groups[count < 2 ? 0 : i * (groups.size() - 1) / (count - 1)].ctas;
+    return groups[count < 2 ? 0 : i * (groups.size() - 1) / (count - 1)];
   };
   std::vector<std::vector<std::uint64_t>> chosen;
   std::size_t largest = 0;

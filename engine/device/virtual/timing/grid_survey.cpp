@@ -43,7 +43,7 @@ GridSurvey::GridSurvey(std::vector<CtaWay> ways) {
   for (const CtaWay& way : ways) groups[{way.work, way.signature}].push_back(way.cta);
   for (auto& [key, ctas] : groups) {
     for (const std::uint64_t cta : ctas) ways_.push_back({cta, groups_.size()});
-    groups_.push_back({key.first, std::move(ctas)});
+    groups_.push_back(std::move(ctas));
   }
   std::ranges::sort(ways_, {}, &Place::cta);
 }

@@ -35,11 +35,8 @@ using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<st
 /// of the program (store_slice.hpp).
 class GridSurvey {
  public:
-  /// A group of CTAs that take the same path through the slice.
-  struct Group {
-    std::uint64_t work = 0;           ///< warp instructions of the slice
-    std::vector<std::uint64_t> ctas;  ///< in the order of the grid
-  };
+  /// A group of CTAs that take the same path through the slice, in the order of the grid.
+  using Group = std::vector<std::uint64_t>;
 
   explicit GridSurvey(std::vector<CtaWay> ways);
 

@@ -1,7 +1,6 @@
 #include "engine/device/virtual/timing/prediction.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
 #include <variant>
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 
-#include <array>
 #include <stdexcept>
 
 namespace evo::test {

@@ -53,31 +53,36 @@ def store_metadata_file(metadata_filename):
 
 
 def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
-                  env, top=3, objective="time", objective_higher_is_better=False):
-    """Adds the best `top` percent of `results`, at least one, to a file, with this device and
-    problem size. Existing entries of the file stay, even those for the same device and size."""
+                  env, top=3, objective=None, objective_higher_is_better=None):
+    """Writes the best configuration of `results`, and all that are less than `top` percent worse, to
+    a file, in place of its entries for this device and problem size. Other entries stay."""
     del kernel_string
+    objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     path = Path(results_filename)
     document = json.loads(path.read_text()) if path.is_file() else {
         "version_number": "1.0", "tunable_parameters": list(tune_params),
         "kernel_name": kernel_name, "data": []}
-    best = sorted((one for one in results if isinstance(one.get(objective), (int, float))),
-                  key=lambda one: one[objective], reverse=objective_higher_is_better)
-    chosen = best[:max(1, int(len(best) * top / 100))] if top < 100 else best
-    for one in chosen:
-        entry = {name: plain(one[name]) for name in tune_params}
-        entry.update({"device_name": env.get("device_name", ""),
-                      "problem_size": str(problem_size), objective: one[objective]})
-        document["data"].append(entry)
+    here = {"device_name": env.get("device_name", ""), "problem_size": str(problem_size)}
+    document["data"] = [entry for entry in document["data"]
+                        if any(entry[key] != value for key, value in here.items())]
+    timed = [one for one in results if isinstance(one.get(objective), (int, float))]
+    values = [one[objective] for one in timed]
+    best = (max if is_higher_better else min)(values, default=0)
+    margin = abs(best) * top / 100
+    for one in timed:
+        if one[objective] == best or abs(one[objective] - best) < margin:
+            document["data"].append({**{name: plain(one[name]) for name in tune_params}, **here,
+                                     objective: one[objective]})
     path.write_text(json.dumps(document, indent=1))
 
 
-def create_device_targets(header_filename, results_filename, objective="time",
-                          objective_higher_is_better=False):
+def create_device_targets(header_filename, results_filename, objective=None,
+                          objective_higher_is_better=None):
     """Writes a C header from the file that store_results() wrote. The macro TARGET_DEVICE, a
     device's name with _ for other characters, chooses this device's best configuration; without
     TARGET_DEVICE, the header has the best configuration over all devices. While a kernel is tuned,
     the header defines nothing, because the tuner sets the macros."""
+    objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     document = json.loads(Path(results_filename).read_text())
     names, data = document["tunable_parameters"], document["data"]
     if not data:
@@ -85,7 +90,7 @@ def create_device_targets(header_filename, results_filename, objective="time",
     best = {}  # by device and problem size
     for entry in data:
         key = entry["device_name"], entry["problem_size"]
-        better = max if objective_higher_is_better else min
+        better = max if is_higher_better else min
         best[key] = better(best.get(key, entry[objective]), entry[objective])
 
     def defines(entries):
@@ -93,7 +98,7 @@ def create_device_targets(header_filename, results_filename, objective="time",
         for entry in entries:
             most = best[entry["device_name"], entry["problem_size"]]
             ratio = entry[objective] / most
-            ratio = ratio if objective_higher_is_better else 1 / ratio
+            ratio = ratio if is_higher_better else 1 / ratio
             ratios.setdefault(tuple(entry[name] for name in names), []).append(ratio)
         chosen = max(ratios, key=lambda one: sum(ratios[one]))
         return [f"#define {name} {value}" for name, value in zip(names, chosen)]

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <string>
 
 namespace evo::ptx {
 namespace {
