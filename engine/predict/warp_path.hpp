@@ -42,9 +42,10 @@ struct WarpPlan {
 /// as the executed PTX and contain the same matrix products.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
-/// The position of a resident warp on its path through the basic blocks. At a branch, each pass
-/// adds the share of one direction to a sum: the direction that leaves a loop or, if neither does,
-/// the rarer one. The warp takes the direction whose shares are added whenever the sum reaches one.
+/// The position of a resident warp on its path through the basic blocks. At a branch with a history
+/// (ReplayedBranch), the warp repeats the history. At any other branch, each pass adds the share of
+/// one direction to a sum: the direction that leaves a loop or, if neither does, the rarer one. The
+/// warp takes the direction whose shares are added whenever the sum reaches one.
 class WarpCursor {
  public:
   /// Limit of the instructions on a path, in case the shares of its branches are contradictory.
@@ -52,7 +53,8 @@ class WarpCursor {
 
   /// `phase`: a number from 0 to 1 that differs between CTAs. If the mean number of passes of a
   /// loop is not whole, CTAs with evenly spread phases make this number on average. If `phase` is
-  /// 0, a loop makes the largest number of passes.
+  /// 0, a loop makes the largest number of passes, and the warp also repeats the histories of
+  /// branches that other CTAs take more or less often.
   WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase);
   [[nodiscard]] bool is_done() const { return block_ < 0; }
   [[nodiscard]] std::size_t instruction() const { return instruction_; }

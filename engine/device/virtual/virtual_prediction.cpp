@@ -180,8 +180,7 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
   if (!launch.is_simulated) {
     launch.not_modelled.emplace_back(
         "the machine code, whose branches do not match the executed PTX (the time comes from "
-        "counts "
-        "of instructions; do not compare it with times from machine code)");
+        "counts of instructions; do not compare it with times from machine code)");
   }
   return launch;
 }
