@@ -43,14 +43,14 @@ void PairSamples::add(double first_us, double second_us) {
 }
 
 bool PairSamples::is_plain() const {
-  constexpr double kLarge = 0.01;
+  constexpr double kPlainOfTwo = 0.01;
   const std::size_t count = ratios_.size();
   if (count == 0 || count % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);
   const double difference = low > 1 ? low - 1 : 1 - high;
-  if (length_ == LaunchLength::kVeryLong && count >= kFewestOfVeryLong) {
-    const double times_scatter = difference > kLarge ? 10 : 50;
-    if (difference > kLeastEffect && difference > times_scatter * (high - low)) return true;
+  if (length_ == LaunchLength::kVeryLong && count >= kFewestOfVeryLong &&
+      difference > kPlainOfTwo && difference > 10 * (high - low)) {
+    return true;
   }
   const bool are_long = length_ != LaunchLength::kShort;
   if (count < (are_long ? kFewestOfLong : 6)) return false;

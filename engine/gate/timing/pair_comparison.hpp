@@ -54,8 +54,8 @@ class PairSamples {
   /// launches, the difference may also equal the scatter after six pairs, or half the scatter after
   /// eight. Normally distributed ratios without a difference, with a scatter above the limit of a
   /// tie (0.4 %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000.
-  /// Two pairs of very long launches are enough if the difference is more than ten times the
-  /// scatter; a difference below 1 % must be more than fifty times the scatter.
+  /// Two pairs of very long launches are enough if the difference is above 1 % and more than ten
+  /// times the scatter.
   [[nodiscard]] bool is_plain() const;
   /// True if enough pairs of long launches were taken, and in no pair the ratio of the times
   /// differs from 1 by more than the limit of a tie (0.4 %). After more than kFewestOfLong pairs,

@@ -76,25 +76,6 @@ TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
   }
 }
 
-TEST(Pairs, TwoPairsOfVeryLongLaunchesSettleADifferenceFarAboveTheScatter) {
-  for (const auto& [ratio, scatter, pairs] :
-       {std::tuple(1.007, 0.0001, 2), std::tuple(1.007, 0.0003, 4), std::tuple(1.003, 0.0, 2)}) {
-    GateFixture fixture;
-    const LoadedKernel first = fixture.load("first", GateFixture::honest);
-    const LoadedKernel second = fixture.load("second", GateFixture::honest);
-    std::size_t launches = 0;
-    fixture.time_us = [&](const fake::Program& program, std::int64_t) {
-      if (program.entry != "first" && program.entry != "second") return 2e4;  // the reference
-      const double noise = launches++ % 4 < 2 ? -scatter / 2 : scatter / 2;
-      return program.entry == "first" ? 2e4 * (ratio + noise) : 2e4;
-    };
-    const PairResult pair =
-        fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
-    EXPECT_EQ(pair.pairs, pairs) << ratio << " with a scatter of " << scatter;
-    EXPECT_EQ(pair.verdict(), ratio > 1.004 ? 1 : 0);
-  }
-}
-
 TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
   constexpr int kComparisons = 1000;
   for (const auto& [second_us, least_ties, least_found] :
