@@ -145,12 +145,6 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
   }
-  // The limit 0 requests a coarse time of any kernel (HomeDevice::time_again).
-  if (effort == Effort::kScreening && early_stop_us > 0) {
-    if (auto rough = time_by_check(kernel, shape, early_stop_us)) {
-      return {.timing = std::move(rough), .aged = false};
-    }
-  }
   TimingOptions options = timing_;
   options.stopping.early_stop_us = early_stop_us;
   options.is_busy = Clock::now() - worked_at_ < kStillBusy;
@@ -231,16 +225,6 @@ void Session::learn_time(const KernelUnderTest& kernel, const std::string& shape
   const CheckedTime& checked = found->second;
   check_times_.learn({shape, checked.was_idle}, checked.fastest_us, timing.p50_us);
   checked_.erase(found);
-}
-
-std::optional<Timing> Session::time_by_check(const KernelUnderTest& kernel,
-                                             const std::string& shape, double limit_us) const {
-  const auto found = checked_.find({kernel.key, shape});
-  if (found == checked_.end()) return std::nullopt;
-  const CheckedTime& checked = found->second;
-  const CheckTimes::Place place{shape, checked.was_idle};
-  if (!check_times_.is_surely_slower(place, checked.fastest_us, limit_us)) return std::nullopt;
-  return check_times_.timing_of(place, checked.fastest_us, checked.launches);
 }
 
 EnergyResult Session::energy(const KernelUnderTest& kernel, const std::string& shape,

@@ -108,11 +108,6 @@ class Session {
     return very_long_.contains({kernel.key, shape});
   }
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
-  /// The kernel's rough time if its check launches prove that it is slower than `limit_us`, which
-  /// may be lower than the limit during the check, because the elite has improved since.
-  [[nodiscard]] std::optional<Timing> time_by_check(const KernelUnderTest& kernel,
-                                                    const std::string& shape,
-                                                    double limit_us) const;
   /// If check launches took disproportionately longer than timed launches (is_out_of_proportion()),
   /// loads the kernel anew and checks it again. Rejects the kernel if the check launches of the
   /// second check are too slow, too.

@@ -176,7 +176,7 @@ TEST_F(EvoJudgeAgainst, SaysWhatIsMissing) {
       session_.run("evo-judge --space " + FakeSession::faults_space() +
                    " --device fake:predicted --jobs 1 --baseline evo.db");
   EXPECT_EQ(predicted.exit_code, 2);
-  EXPECT_THAT(predicted.err, HasSubstr("not supported"));
+  EXPECT_THAT(predicted.err, HasSubstr("needs a device that measures times"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class ShapeClock {
 
   void add(double launch_us) {
     if (!time_) return;
-    ++time_->launches;
+    ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
     // `was_idle` is false for very long launches, because the rise of an idle device's clocks
     // hardly changes their times.
@@ -55,7 +55,7 @@ class ShapeClock {
 
   /// The result of a check that ends early because the kernel is too slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
-    time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, time_->launches);
+    time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, launches_);
     CorrectnessResult result = take(trials);
     result.complete = false;
     return result;
@@ -72,6 +72,7 @@ class ShapeClock {
 
   const EarlyStop& stop_;
   double limit_us_ = 0;
+  int launches_ = 0;
   std::optional<CheckedTime> time_;
 };
 

@@ -23,7 +23,6 @@ struct CheckedTime {
   /// The estimated time, if the check ended because this time is certainly above the shape's limit
   /// (EarlyStop).
   std::optional<Timing> too_slow = {};
-  int launches = 0;  ///< the number of timed launches; the worker process does not send it
 };
 
 /// The result of the correctness gate: the errors in all comparisons, and the rejection, if any.

@@ -134,15 +134,10 @@ class SessionTest : public testing::Test {
   std::optional<Session> session_;
 };
 
-TEST_F(SessionTest, OnABusyDeviceAKernelIsGivenUpSooner) {
-  EXPECT_EQ(screen("k", "near").timing->samples, 20);
-  // The smallest number of samples in several tries counts, because the device becomes idle and
-  // needs more samples if the operating system delays this process between launches.
-  std::int64_t fewest = 20;
-  for (int i = 0; i < 10; ++i) {
-    fewest = std::min(fewest, screen("k" + std::to_string(i), "far").timing->samples);
-  }
-  EXPECT_EQ(fewest, 10);
+TEST_F(SessionTest, AKernelWhoseCheckWasTimedIsGivenUpSooner) {
+  EXPECT_EQ(screen("k", "far").timing->samples, 20);
+  (void)check("k", kNever);
+  EXPECT_EQ(screen("k", "far").timing->samples, 10);
 }
 
 TEST_F(SessionTest, OnABusyDeviceSixLaunchesShowThatAKernelIsSlower) {
@@ -191,28 +186,6 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
   // A full check makes all launches, even if they are very long.
   EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kFull); }), 6);
   EXPECT_EQ(references_, 6);
-}
-
-TEST_F(SessionTest, ALimitThatFellAfterTheCheckNeedsNoTimedLaunch) {
-  const auto time = [&](const std::string& key, double limit_us) {
-    launches_ = 0;
-    return session_->time(kernel_of(key), "far", Effort::kScreening, limit_us,
-                          [](const std::string&) {});
-  };
-  launch_us_ = check_us_ = 2e5;
-  for (const char* key : {"a", "b", "c"}) EXPECT_TRUE(judge(key, kNever).timing->complete);
-  launch_us_ = check_us_ = 3e5;
-  EXPECT_FALSE(check("loser", kNever).times.back().too_slow);
-  const TimingResult loser = time("loser", 2e5);
-  EXPECT_EQ(launches_, 0);
-  EXPECT_FALSE(loser.rejection);
-  EXPECT_FALSE(loser.timing->complete);
-  EXPECT_NEAR(loser.timing->p50_us, 3e5, 1e3);
-  EXPECT_EQ(loser.timing->samples, 1);
-  EXPECT_TRUE(time("loser", kNever).timing->complete) << "if the limit rises again";
-  EXPECT_FALSE(check("control", kNever).times.back().too_slow);
-  EXPECT_FALSE(time("control", 0).timing->complete) << "the limit 0 requests a coarse time";
-  EXPECT_GT(launches_, 0);
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
