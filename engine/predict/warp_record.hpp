@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// What a warp of an executed CTA did, in order.
+/// The actions of a warp of an executed CTA, in order.
 struct WarpRecord {
   std::vector<SyncEvent> syncs;  ///< its arrivals and waits at barriers
   /// for each branch that the warp took at least once, by its instruction's index in the program

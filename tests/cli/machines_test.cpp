@@ -34,7 +34,7 @@ json a100() {
           {"mig", false}};
 }
 
-/// What the doctor's first finding says under `key`.
+/// The value of `key` in the first finding of the doctor.
 std::string first_missing(const json& facts, const char* key = "what") {
   return facts.at("missing").at(0).at(key);
 }
