@@ -33,7 +33,7 @@ struct CtaWay {
   std::uint64_t work = 0;  ///< warp instructions
 };
 
-/// What a CTA did, in order; empty unless the launch counts memory requests.
+/// The actions of a CTA, in order; empty unless the launch counts memory requests.
 struct CtaRecord {
   std::uint64_t cta = 0;
   std::uint64_t work = 0;  ///< warp instructions
