@@ -351,11 +351,10 @@ class Simulation {
   void finish(SubCore& core, std::size_t number, std::size_t cta, double at) {
     core.warps.erase(std::find(core.warps.begin(), core.warps.end(), number));
     --alive_;
-    if (--ctas_[cta].alive == 0) {
-      ctas_[cta].barriers.clear();
-      start_cta(at);
-      for (SubCore& other : sub_cores_) other.candidate = -1;
-    }
+    if (--ctas_[cta].alive > 0) return;
+    ctas_[cta].barriers.clear();
+    start_cta(at);
+    for (SubCore& other : sub_cores_) other.candidate = -1;
   }
 
   const MachineRates& rates_;
@@ -393,9 +392,8 @@ SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int 
   LaunchProfile last = profile;
   last.last_sm = {.kinds = {profile.last_sm.last}};
   const SmTime alone = Simulation(rates, last, 1, nullptr).run();
-  const double all = profile.last_sm.last_start;
-  time.clocks = std::max(time.clocks, all * time.clocks + alone.clocks);
-  time.us = std::max(time.us, all * time.us + alone.us);
+  time.clocks = std::max(time.clocks, profile.last_sm.last_start * time.clocks + alone.clocks);
+  time.us = std::max(time.us, profile.last_sm.last_start * time.us + alone.us);
   return time;
 }
 

@@ -92,8 +92,7 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Resolves addresses in the parameter space. Addresses below those of kernel parameters are .param
-/// variables of calls.
+/// Resolves addresses of kernel parameters and, below them, of the .param variables of calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
@@ -216,8 +215,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
-  // The launch of a slice only records stores to global memory, and has no shared memory (see
-  // store_slice.hpp).
+  // A launch of a slice records stores to global memory only (store_slice.hpp).
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
