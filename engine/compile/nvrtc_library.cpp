@@ -68,10 +68,11 @@ NvrtcLibrary NvrtcLibrary::open() {
 
 void* NvrtcLibrary::symbol(const char* name) const {
   void* found = dlsym(handle_, name);
-  if (found == nullptr)
+  if (found == nullptr) {
     throw NvrtcError(fmt::format(
         "{} has no function {}, so it is no usable NVRTC; name another libnvrtc in EVO_NVRTC",
         path_, name));
+  }
   return found;
 }
 

@@ -66,9 +66,10 @@ class Replay {
  private:
   void start() {
     const std::vector<Candidate> proposals = strategy_.propose(1);
-    if (proposals.size() > 1)
+    if (proposals.size() > 1) {
       throw Error(ExitCode::kBadInput,
                   "the strategy proposed several configurations; allowed here: one");
+    }
     exhausted_ = proposals.empty();
     if (exhausted_) return;
     if (!seen_.add(proposals.front())) {

@@ -69,9 +69,10 @@ ExitCode run(const Options& options) {
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
     KernelUnderTest other = second;
-    if (options.reload)
+    if (options.reload) {
       other.key +=
           " load " + std::to_string(i);  // an unknown key makes the device load the kernel again
+    }
     const PairResult pair = bench.wait(bench.take_home().compare_pair(first, other));
     if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
     ++verdicts[pair.verdict()];

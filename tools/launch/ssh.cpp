@@ -71,9 +71,10 @@ std::vector<LaunchCommand> ssh_commands(const std::string& file, const LaunchReq
     if (words.empty()) continue;
     commands.push_back(command_for(words, file + ":" + std::to_string(number), request));
   }
-  if (commands.empty())
+  if (commands.empty()) {
     throw InputError("--workers ssh:" + file +
                      ": the file names no host; allowed: one host per line");
+  }
   return commands;
 }
 

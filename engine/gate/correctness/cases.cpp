@@ -248,9 +248,8 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    if (unwritten && *unwritten >= outputs[i].size())
-      unwritten.reset();  // an element that is not
-                          // compared
+    // Elements from the output's size on are not compared.
+    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;
     const Argument& argument = problem_.arguments[i];

@@ -64,9 +64,10 @@ bool take_flag(DecodeContext& context, const Operand& operand, bool is_scale) {
   const auto value = static_cast<std::int64_t>(operand.bits);
   const auto narrow = static_cast<std::int32_t>(value);
   const bool fits = is_scale ? narrow == 1 || narrow == -1 : narrow == 0 || narrow == 1;
-  if (operand.kind != Operand::Kind::kInteger || !fits)
+  if (operand.kind != Operand::Kind::kInteger || !fits) {
     context.fail(context.current().spelling +
                  (is_scale ? ": a scale is 1 or -1" : ": a transposition flag is 0 or 1"));
+  }
   return is_scale ? narrow == -1 : narrow == 1;
 }
 

@@ -133,9 +133,10 @@ std::string Cluster::describe_arrivals() const {
       const auto& arrival = members_[rank].warps[static_cast<std::size_t>(warp.index)];
       running += std::popcount(warp.alive);
       arrived += std::popcount(warp.alive & arrival.arrived);
-      if ((warp.alive & ~arrival.arrived) != 0 && missing.empty())
+      if ((warp.alive & ~arrival.arrived) != 0 && missing.empty()) {
         missing =
             fmt::format("; threads of warp {} in the CTA of rank {} did not", warp.index, rank);
+      }
     }
   }
   return fmt::format("{} of {} running threads of the cluster arrived{}", arrived, running,
