@@ -148,6 +148,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   TimingOptions options = timing_;
   options.stopping.early_stop_us = early_stop_us;
   options.is_busy = Clock::now() - worked_at_ < kStillBusy;
+  options.is_settled = options.is_busy && kernel.key == timed_last_;
   const auto checked = checked_.find({kernel.key, shape});
   if (checked != checked_.end()) options.checked_us = checked->second.fastest_us;
   if (options.checked_us >= kVeryLongLaunchUs) very_long_.insert({kernel.key, shape});
@@ -156,6 +157,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
+  timed_last_ = kernel.key;
   worked_at_ = Clock::now();
   if (result.timing) {
     CorrectnessResult again = check_if_out_of_proportion(kernel, shape, *result.timing, progress);

@@ -143,6 +143,7 @@ class Session {
   CorrectnessGate correctness_;
   CardWatch card_;
   std::vector<Cached> kernels_;  ///< most recently used last
+  std::string timed_last_;       ///< the key of the kernel that was timed last
   Clock::time_point worked_at_;  ///< when the device last worked
   CheckTimes check_times_;
   std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape

@@ -34,10 +34,8 @@ std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
 /// Adapts the numbers of samples to the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
   // Time in µs before the median is compared with the early-stop limit, because the clocks of an
-  // idle device rise at first, and because another process may disturb a few samples. Launches that
-  // checked the kernel came before, so that the clocks have risen. The rule must not depend on the
-  // host's clock: a resumed run must take as many samples as an undisturbed run.
-  const double settled_us = options.checked_us > 0 ? 2000 : 4000;
+  // idle device rise at first, and because another process may disturb a few samples.
+  const double settled_us = options.is_settled ? 2000 : 4000;
   // With fewer than this number of samples, all samples may exceed the true median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;

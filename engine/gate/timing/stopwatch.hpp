@@ -24,7 +24,8 @@ struct TimingOptions {
   std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
   /// flushes the L2 cache before every launch; a sample is then a single launch
   bool cold = false;
-  bool is_busy = false;  ///< the device was busy until now, so its clocks are high
+  bool is_settled = false;  ///< the same kernel has kept the device busy until now
+  bool is_busy = false;     ///< the device was busy until now, so its clocks are high
   /// time of a launch that checked the kernel, in µs; 0: unknown
   double checked_us = 0;
 };

@@ -112,7 +112,7 @@ double walked_flops(const LaunchProfile& profile, const LineActivities& lines, b
   return flops / phases;
 }
 
-/// The mean over all CTAs of the grid, of which each takes the paths of its kind.
+/// The mean over all CTAs of the grid. Each CTA takes the paths of its kind.
 double walked_flops(const LaunchProfile& profile, bool is_sm90) {
   double flops = 0;
   for (const CtaKind& kind : profile.kinds)

@@ -134,10 +134,18 @@ class SessionTest : public testing::Test {
   std::optional<Session> session_;
 };
 
-TEST_F(SessionTest, AKernelWhoseCheckWasTimedIsGivenUpSooner) {
-  EXPECT_EQ(screen("k", "far").timing->samples, 20);
-  (void)check("k", kNever);
-  EXPECT_EQ(screen("k", "far").timing->samples, 10);
+TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
+  EXPECT_EQ(screen("k", "near").timing->samples, 20);
+  EXPECT_EQ(screen("other", "far").timing->samples, 20) << "a different kernel was timed before";
+  // The smallest number of samples in several tries counts, because the device becomes idle and
+  // needs more samples if the operating system delays this process between launches.
+  std::int64_t fewest = 20;
+  for (int i = 0; i < 10; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    EXPECT_EQ(screen(key, "near").timing->samples, 20);
+    fewest = std::min(fewest, screen(key, "far").timing->samples);
+  }
+  EXPECT_EQ(fewest, 10);
 }
 
 TEST_F(SessionTest, OnABusyDeviceSixLaunchesShowThatAKernelIsSlower) {

@@ -158,9 +158,8 @@ KERNEL(lock_of_each_warp) {
   }
 }
 
-// Every fourth thread, because attempts grow with the square of the number of threads.
 KERNEL(lock_of_each_thread) {
-  if (threadIdx.x % 4 != 0) return;
+  if (threadIdx.x % 4 != 0) return;  // attempts grow with the square of the number of threads
   for (bool done = false; !done;) {
     if (atomicCAS(&lock, 0, 1) == 0) {
       __threadfence();
