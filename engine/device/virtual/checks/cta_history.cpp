@@ -38,7 +38,7 @@ void CtaHistory::acquire(int warp, const VectorClock& clock, const ReleaseChain&
 
 const Release* CtaHistory::release(int warp, const VectorClock& clock) {
   const auto part = [&](std::size_t first) {
-    const auto* from = clock.data() + first;
+    const auto* from = clock.times.data() + first;
     return std::vector<std::uint32_t>(from, from + warps_);
   };
   Release made{cta_, part(kPublished), {}, nullptr};

@@ -15,6 +15,8 @@ inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: 
 
 /// The smallest span that contains the spans `one` and `other`.
 [[nodiscard]] int joined_span(int one, int other);
+/// A mask of the lanes in a span.
+[[nodiscard]] std::uint32_t lanes_of_span(int span);
 
 /// Records in which order the lanes of one warp accessed memory. A .sync instruction orders the
 /// accesses of the lanes that execute it together. All times in a LaneOrder are those of the warp's
@@ -29,6 +31,11 @@ class LaneOrder {
   /// Records that `lanes` together executed a .sync instruction, which orders their accesses before
   /// `now`.
   void met(std::uint32_t lanes, std::uint32_t now);
+  /// Orders the accesses of all lanes before `all`, and those of the lanes `mask` before `some`,
+  /// before the next accesses of `lanes`, which acquired a release that includes these accesses.
+  void acquired(std::uint32_t lanes, std::uint32_t all, std::uint32_t mask, std::uint32_t some);
+  /// As acquired(), for all lanes of the warp.
+  void acquired_by_all(std::uint32_t all, std::uint32_t mask, std::uint32_t some);
 
   /// The `now` of the last call of met() for all lanes: earlier accesses of the warp are ordered
   /// before the current instruction of every lane.
@@ -38,8 +45,18 @@ class LaneOrder {
   /// access of at least one lane is certainly not ordered.
   [[nodiscard]] bool is_unordered(int lane, int span, std::uint32_t time) const;
 
+  /// The time before which the accesses of every lane are ordered before the current instruction of
+  /// at least one of `lanes`, apart from the accesses of `lanes` themselves.
+  [[nodiscard]] std::uint32_t known_to(std::uint32_t lanes) const;
+  /// A mask of `lanes` and of the lanes that have later accesses than known_to(lanes) which are
+  /// ordered before the current instruction of one of `lanes`.
+  [[nodiscard]] std::uint32_t better_known_to(std::uint32_t lanes) const;
+
  private:
   [[nodiscard]] bool is_unordered_lane(int lane, int other, std::uint32_t time) const;
+  void become_partial();
+  /// The time before which the accesses of lane `of` are ordered before one of `lanes`.
+  [[nodiscard]] std::uint32_t known_of(std::uint32_t lanes, std::size_t of) const;
 
   std::uint32_t whole_ = 0;
   bool is_partial_ = false;  ///< only some lanes met since `whole_`

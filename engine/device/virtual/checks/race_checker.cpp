@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace evo::ptx {
 namespace {
@@ -40,6 +41,12 @@ std::uint64_t with_lane(std::uint64_t record, int lane) {
   return record | (static_cast<std::uint64_t>(lane) << kLaneShift);
 }
 
+/// Whether a recorded access would be included in the clock `known` of a warp if the lanes of each
+/// warp had synchronised: before the release, or after the acquisition.
+bool is_known_to_a_lane(const VectorClock& known, std::uint64_t record) {
+  return known.includes(static_cast<std::size_t>(warp_of(record)), 0, clock_of(record));
+}
+
 /// The lane of the thread that accesses memory at the address of `lane`.
 int lane_of(const RaceChecker::Access& access, int lane) {
   return access.owner < 0 ? lane : access.owner;
@@ -65,24 +72,84 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
   for (auto& row : reads_) row.assign(granules, 0);
   latest_reads_.assign(static_cast<std::size_t>(warps), 0);
   clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
+  lane_clocks_.resize(static_cast<std::size_t>(warps));
+  for (LaneClocks& clocks : lane_clocks_) clocks.is_used = false;
   orders_.resize(static_cast<std::size_t>(warps));
   lane_fences_.assign(static_cast<std::size_t>(warps), {});
   for (int w = 0; w < warps; ++w) advance(w);
 }
 
-void RaceChecker::join(int warp, const VectorClock& other) {
-  VectorClock& own = clock(warp);
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
+void RaceChecker::advance(int warp) {
+  orders_[static_cast<std::size_t>(warp)].met(next_time(warp));
+  lane_clocks_[static_cast<std::size_t>(warp)].is_used = false;
 }
 
-/// The latest time of warp `other` whose accesses are ordered before the current time of `warp`; if
-/// `proxied`, before accesses of `warp` by the asynchronous proxy. If `other` is `warp` itself: the
-/// time just before the last advance() of all its lanes.
+void RaceChecker::advance(int warp, std::uint32_t lanes) {
+  orders_[static_cast<std::size_t>(warp)].met(lanes, next_time(warp));
+  LaneClocks& clocks = lane_clocks_[static_cast<std::size_t>(warp)];
+  if (!clocks.is_used) return;
+  VectorClock joined;
+  for_lanes(lanes, [&](int lane) { joined.join(clocks.of[static_cast<std::size_t>(lane)]); });
+  for_lanes(lanes, [&](int lane) { clocks.of[static_cast<std::size_t>(lane)] = joined; });
+}
+
+void RaceChecker::acquire(int warp, std::uint32_t lanes, std::uint32_t alive,
+                          const VectorClock& released) {
+  const auto w = static_cast<std::size_t>(warp);
+  LaneClocks& clocks = lane_clocks_[w];
+  const std::uint32_t before = released[w] + 1;
+  const auto [mask, time] = released.some_lanes[w];
+  if ((alive & ~lanes) == 0) {
+    orders_[w].acquired_by_all(before, mask, time + 1);
+    clocks_[w].join(released);
+    if (!clocks.is_used) return;
+    clocks.common.join(released);
+    for (VectorClock& one : clocks.of) one.join(released);
+    return;
+  }
+  orders_[w].acquired(lanes, before, mask, time + 1);
+  if (common_clock(warp).includes(released)) return;
+  if (!std::exchange(clocks.is_used, true)) {
+    clocks.common = clocks_[w];
+    clocks.of.assign(kWarpSize, clocks_[w]);
+  }
+  clocks_[w].join(released);
+  for_lanes(lanes, [&](int lane) { clocks.of[static_cast<std::size_t>(lane)].join(released); });
+}
+
+const VectorClock& RaceChecker::released(int warp, std::uint32_t lanes, std::uint32_t alive) {
+  const auto w = static_cast<std::size_t>(warp);
+  if ((alive & ~lanes) == 0) return clocks_[w];
+  const std::uint32_t now = clocks_[w][w];
+  released_ = {};
+  for_lanes(lanes, [&](int lane) { released_.join(clock_of_lane(warp, lane)); });
+  released_[w] = orders_[w].known_to(lanes) - 1;
+  released_.some_lanes[w] = {orders_[w].better_known_to(lanes), now};
+  released_.has_some_lanes = true;
+  return released_;
+}
+
+const VectorClock& RaceChecker::clock_of_lane(int warp, int lane) const {
+  const auto w = static_cast<std::size_t>(warp);
+  const LaneClocks& clocks = lane_clocks_[w];
+  // A lane of kWarpSize or more stands for several lanes.
+  const bool is_one = clocks.is_used && lane < kWarpSize;
+  return is_one ? clocks.of[static_cast<std::size_t>(lane)] : clocks_[w];
+}
+
+const VectorClock& RaceChecker::common_clock(int warp) const {
+  const auto w = static_cast<std::size_t>(warp);
+  return lane_clocks_[w].is_used ? lane_clocks_[w].common : clocks_[w];
+}
+
+/// The latest time of warp `other` whose accesses are ordered before the current instruction of
+/// every lane of `warp`; if `proxied`, before its accesses by the asynchronous proxy. If `other` is
+/// `warp` itself: the time just before the last advance() of all its lanes.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
-  const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
+  const VectorClock& own = common_clock(warp);
   const auto o = static_cast<std::size_t>(other);
-  if (proxied) return std::min(own[o], own[o + kProxied]);
-  return other == warp ? orders_[o].whole() - 1 : own[o];
+  const std::uint32_t known = other == warp ? orders_[o].whole() - 1 : own[o];
+  return proxied ? std::min(known, clocks_[static_cast<std::size_t>(warp)][o + kProxied]) : known;
 }
 
 template <RaceChecker::Check kCheck>
@@ -135,7 +202,9 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
   const auto& order = orders_[static_cast<std::size_t>(access.warp)];
   bool races = same_warp ? order.is_unordered(by, lane_of(record), clock_of(record))
-                         : clock_of(record) > limit[static_cast<std::size_t>(other)];
+                         : !clock_of_lane(access.warp, by)
+                                .includes(static_cast<std::size_t>(other),
+                                          lanes_of_span(lane_of(record)), clock_of(record));
   if ((record & kAsync) != 0) races = true;
   if (both_strong) return;
   Conflict conflict{by,   granule << shift_,      other,    lane_of(record), pc_of(record),
@@ -145,6 +214,7 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
       clock_of(record) > limit[static_cast<std::size_t>(other) + kProxied] &&
       !(same_warp && is_fenced_by_lane(other, by, record));
   conflict.other_time = clock_of(record);
+  conflict.missing_lane_order = races && !same_warp && is_known_to_a_lane(limit, record);
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
@@ -156,7 +226,7 @@ bool RaceChecker::is_fenced_by_lane(int warp, int lane, std::uint64_t record) co
 }
 
 void RaceChecker::check_reads(const Access& access, Result& result) const {
-  const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
+  const auto& limit = common_clock(access.warp);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for (int w = 0; w < warps_; ++w) {
     const std::uint64_t* row = reads_[static_cast<std::size_t>(w)].data();
@@ -171,13 +241,27 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
       for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint64_t record = row[first + k];
         const bool in_flight = (record & kAsync) != 0;
-        const bool races = own ? order.is_unordered(lane, lane_of(record), clock_of(record))
-                               : clock_of(record) > before;
+        const bool races =
+            own ? order.is_unordered(lane, lane_of(record), clock_of(record))
+                : clock_of(record) > before &&
+                      !clock_of_lane(access.warp, lane)
+                           .includes(static_cast<std::size_t>(w), lanes_of_span(lane_of(record)),
+                                     clock_of(record));
         if (!(races || in_flight) || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
-        result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
-                                    lane_of(record), pc_of(record), false, false, own, false,
-                                    clock_of(record)});
+        Conflict conflict{lane,
+                          static_cast<std::uint32_t>(first + k) << shift_,
+                          w,
+                          lane_of(record),
+                          pc_of(record),
+                          false,
+                          false,
+                          own};
+        conflict.other_time = clock_of(record);
+        conflict.missing_lane_order =
+            !own && !in_flight &&
+            is_known_to_a_lane(clocks_[static_cast<std::size_t>(access.warp)], record);
+        result.conflicts.push_back(conflict);
       }
     });
   }
@@ -336,11 +420,11 @@ void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
   });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
     // Accesses of threads that do not execute the fence are ordered before the fence only if they
-    // precede the last advance().
+    // precede the last advance(). Earlier ones that do not are found as races of lanes.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }
-  advance(warp);
+  tick(warp);
 }
 
 void RaceChecker::publish(int warp) {

@@ -27,31 +27,41 @@ struct Conflict {
   bool other_is_async = false;
   bool same_warp = false;
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
-  std::uint32_t other_time = 0;      ///< of the other access, in the clock of its warp
+  /// Ordered before another lane of the current warp, or after another lane of the other warp.
+  bool missing_lane_order = false;
+  std::uint32_t other_time = 0;  ///< of the other access, in the clock of its warp
 };
 
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
 /// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
 /// joins the clocks of its warps. Threads of one warp are ordered by .sync instructions that they
-/// execute together; a fence, a release or an arrival at a barrier by any lanes also orders all
-/// accesses of the warp. The reported races do not depend on the order in which warps run. A
-/// RaceChecker also records which bytes were never written.
+/// execute together. If only some lanes of a warp release (arrive at an mbarrier, store a flag),
+/// the accesses of its other lanes are not released; if only some lanes acquire (wait for an
+/// mbarrier, read a flag), the accesses of the other lanes are not ordered after the release. The
+/// reported races do not depend on the order in which warps run. A RaceChecker also records which
+/// bytes were never written.
 class RaceChecker {
  public:
   /// Clears all records, so that a new CTA can run. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
+  /// The times of all accesses that are ordered before an access of at least one lane of the warp.
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
   [[nodiscard]] const LaneOrder& order(int warp) const {
     return orders_[static_cast<std::size_t>(warp)];
   }
   /// Orders all previous accesses of the warp before its next accesses.
-  void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
+  void advance(int warp);
   /// Orders all previous accesses by `lanes` of the warp before the next accesses by these lanes.
-  void advance(int warp, std::uint32_t lanes) {
-    orders_[static_cast<std::size_t>(warp)].met(lanes, tick(warp));
-  }
-  void join(int warp, const VectorClock& other);
+  void advance(int warp, std::uint32_t lanes);
+  /// Gives the next accesses of the warp a later time. Their lanes are not ordered.
+  void tick(int warp) { (void)next_time(warp); }
+  /// Orders the accesses that `released` includes before the next accesses by `lanes`. `alive`: the
+  /// lanes of the warp that have not exited.
+  void acquire(int warp, std::uint32_t lanes, std::uint32_t alive, const VectorClock& released);
+  /// The clock that a release by `lanes` gives to acquiring threads. The reference is valid until
+  /// the next call of a function of this object.
+  [[nodiscard]] const VectorClock& released(int warp, std::uint32_t lanes, std::uint32_t alive);
 
   struct Access {
     int warp;
@@ -139,8 +149,12 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
+  /// The times of all accesses that are ordered before the current instruction of `lane`.
+  [[nodiscard]] const VectorClock& clock_of_lane(int warp, int lane) const;
+  /// The times of accesses that are ordered before the current instruction of every lane.
+  [[nodiscard]] const VectorClock& common_clock(int warp) const;
   /// Increments the time of a warp in its vector clock and returns the new time.
-  std::uint32_t tick(int warp) {
+  std::uint32_t next_time(int warp) {
     return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   }
 
@@ -148,6 +162,14 @@ class RaceChecker {
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: the warp's last read
   std::vector<std::uint32_t> latest_reads_;  ///< for each warp, an upper bound of its reads' times
   std::vector<VectorClock> clocks_;
+  /// The clocks of a warp's lanes since some lanes, but not all, acquired a release.
+  struct LaneClocks {
+    bool is_used = false;  ///< false: all lanes have the clock of the warp
+    VectorClock common;
+    std::vector<VectorClock> of;  ///< one per lane; empty before the first use
+  };
+  std::vector<LaneClocks> lane_clocks_;  ///< one element per warp
+  VectorClock released_;
   std::vector<LaneOrder> orders_;  ///< order among the lanes of each warp
   /// [warp][lane]: the time of the lane's last fence.proxy.async
   std::vector<std::array<std::uint32_t, kWarpSize>> lane_fences_;

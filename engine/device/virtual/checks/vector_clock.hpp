@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,56 @@ inline constexpr int kMaxWarps = 32;
 /// has the same entry.
 inline constexpr int kCopyClocks = 8;
 inline constexpr std::size_t kClocks = kMaxWarps + kCopyClocks;
-
-/// Three vector clocks, each with kMaxWarps entries for the warps of a CTA and kCopyClocks entries
-/// for its bulk copies. The first is for all previous accesses; the second for the accesses that a
-/// proxy fence has made visible to the asynchronous proxy (wgmma and bulk copies, which read shared
-/// memory); the third for the accesses that a fence of GPU scope has published to other CTAs.
-using VectorClock = std::array<std::uint32_t, 3 * kClocks>;
 inline constexpr std::size_t kProxied = kClocks;
 inline constexpr std::size_t kPublished = 2 * kClocks;
+
+/// Three vector clocks, each with kMaxWarps entries for the warps of a CTA and kCopyClocks entries
+/// for its bulk copies. The first is for all previous accesses; the second, from kProxied on, for
+/// the accesses that a proxy fence has made visible to the asynchronous proxy (wgmma and bulk
+/// copies, which read shared memory); the third, from kPublished on, for the accesses that a fence
+/// of GPU scope has published to other CTAs.
+struct VectorClock {
+  /// Some lanes of a warp, and the time up to which their accesses are included. The entry of the
+  /// warp in the first clock holds the time for the other lanes.
+  struct SomeLanes {
+    std::uint32_t mask = 0;
+    std::uint32_t time = 0;
+  };
+
+  std::array<std::uint32_t, 3 * kClocks> times{};
+  std::array<SomeLanes, kMaxWarps> some_lanes{};  ///< one element per warp
+  bool has_some_lanes = false;                    ///< false: the elements of some_lanes are empty
+
+  [[nodiscard]] std::uint32_t& operator[](std::size_t entry) { return times[entry]; }
+  [[nodiscard]] std::uint32_t operator[](std::size_t entry) const { return times[entry]; }
+
+  /// Raises each entry to that of `other`. If both have lanes of one warp, but different ones, the
+  /// result includes all these lanes up to the later time.
+  void join(const VectorClock& other) {
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], other.times[i]);
+    if (!other.has_some_lanes) return;
+    has_some_lanes = true;
+    for (std::size_t w = 0; w < some_lanes.size(); ++w) {
+      const SomeLanes& added = other.some_lanes[w];
+      SomeLanes& own = some_lanes[w];
+      if (own.time <= times[w]) own = {};
+      if (added.time <= times[w]) continue;
+      own = {own.mask | added.mask, std::max(own.time, added.time)};
+    }
+  }
+  /// Whether join(other) would change nothing.
+  [[nodiscard]] bool includes(const VectorClock& other) const {
+    if (other.has_some_lanes) return false;
+    bool all = true;
+    for (std::size_t i = 0; i < times.size(); ++i) all = all && other.times[i] <= times[i];
+    return all;
+  }
+  /// Whether the clock includes the accesses that `lanes` of `warp` made at `time`.
+  [[nodiscard]] bool includes(std::size_t entry, std::uint32_t lanes, std::uint32_t time) const {
+    if (time <= times[entry]) return true;
+    if (!has_some_lanes || entry >= some_lanes.size()) return false;
+    return time <= some_lanes[entry].time && (lanes & ~some_lanes[entry].mask) == 0;
+  }
+};
 
 }  // namespace evo::ptx

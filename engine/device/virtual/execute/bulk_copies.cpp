@@ -264,9 +264,7 @@ void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load) {
   if (!is_own) warp.cta->scheduler().note_progress();
   if (load.source == &owner) {
     // A thread that has waited for the copy may overwrite the source.
-    const VectorClock& issued = owner.races().clock(load.warp);
-    for (std::size_t i = 0; i < issued.size(); ++i)
-      barrier.arriving[i] = std::max(barrier.arriving[i], issued[i]);
+    barrier.arriving.join(owner.races().clock(load.warp));
   }
   barrier.copies.push_back(std::move(load));
 }

@@ -62,15 +62,14 @@ bool Cluster::arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed) {
   arrival.pending |= lanes;
   arrival.arrived |= lanes;
   Cta& cta = *warp.cta;
-  VectorClock& arriving = members_[cta.cluster_rank()].arriving;
-  const VectorClock& own = is_relaxed ? cta.fenced(warp.index) : cta.races().clock(warp.index);
-  for (std::size_t i = 0; i < own.size(); ++i) arriving[i] = std::max(arriving[i], own[i]);
+  members_[cta.cluster_rank()].arriving.join(
+      is_relaxed ? cta.fenced(warp.index) : cta.races().released(warp.index, lanes, warp.alive));
   if (cta.launch().check && cta.launch().global_races.is_on()) {
     if (arrivals_ == nullptr) arrivals_ = &cta.launch().global_races.new_chain();
     if (const Release* made = cta.made_history().release(warp.index, cta.races().clock(warp.index)))
       arrivals_->append(*made);
   }
-  cta.races().advance(warp.index);
+  cta.races().tick(warp.index);
   release_if_complete();
   return true;
 }
@@ -87,7 +86,7 @@ bool Cluster::wait(Warp& warp, std::uint32_t lanes) {
   Member& member = members_[warp.cta->cluster_rank()];
   member.has_waited = true;
   Cta& cta = *warp.cta;
-  cta.races().join(warp.index, member.completed);
+  cta.races().acquire(warp.index, lanes, warp.alive, member.completed);
   if (arrivals_ != nullptr) {
     cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *arrivals_, completed_);
   }

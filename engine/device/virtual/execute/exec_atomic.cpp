@@ -163,8 +163,8 @@ void atomic(Warp& warp, const Instr& in) {
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     // Every atomic is ordered after the strong write whose value it reads. An atomic publishes only
     // accesses that precede a fence, unless the atomic is a .release itself.
-    acquire_from(warp, address[l], op.order.acquire);
-    release_to(warp, address[l], op.order.release);
+    acquire_from(warp, static_cast<int>(l), address[l], op.order.acquire);
+    release_to(warp, static_cast<int>(l), address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;
     places.enter(l);
     const B old = apply<kOp, T>(access.pointer[l], is_global, b[l], c[l]);

@@ -247,7 +247,7 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     // A thread that has waited for the copy may overwrite the source.
     note_published(warp);
     release_in_cluster(warp, part + issue.barrier[l]);
-    warp.cta->races().advance(warp.index);
+    warp.cta->races().tick(warp.index);
   });
 }
 

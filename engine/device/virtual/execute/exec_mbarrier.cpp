@@ -34,9 +34,7 @@ bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count
     return false;
   }
   if (&owner == &cta) {
-    const VectorClock& own = cta.races().clock(warp.index);
-    for (std::size_t i = 0; i < own.size(); ++i)
-      barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
+    barrier.arriving.join(cta.races().released(warp.index, warp.exec, warp.alive));
   } else {
     note_published(warp);
     release_in_cluster(warp, part_of(owner) + address);
@@ -45,6 +43,22 @@ bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count
   barrier.pending -= count;
   cta.scheduler().note_progress();
   return true;
+}
+
+/// Orders the accesses before the completed phases of the mbarriers at `address` before the next
+/// accesses of the waiting lanes, for all lanes with the same mbarrier at once.
+void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
+                       std::uint32_t lanes) {
+  while (lanes != 0 && !warp.cta->failed()) {
+    const auto first = static_cast<std::size_t>(std::countr_zero(lanes));
+    std::uint32_t same = 0;
+    for_lanes<std::size_t>(lanes, [&](std::size_t l) {
+      if (address[l] == address[first]) same |= 1U << l;
+    });
+    const MBarrier& barrier = warp.cta->mbarriers().at(static_cast<std::uint32_t>(address[first]));
+    warp.cta->races().acquire(warp.index, same, warp.alive, barrier.completed);
+    lanes &= ~same;
+  }
 }
 
 /// Counts the successive failed waits for an mbarrier. A wait within a few instructions of the
@@ -193,7 +207,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(owner, *barrier, offset);
   });
-  cta.races().advance(warp.index);
+  cta.races().tick(warp.index);
 }
 
 void exec_mbarrier_wait(Warp& warp, const Instr& in) {
@@ -219,12 +233,11 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     }
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
-    if (barrier != joined) {
-      cta.races().join(warp.index, barrier->completed);
-      if (barrier->released != 0) acquire_in_cluster(warp, address[l], barrier->released);
-    }
+    if (barrier != joined && barrier->released != 0)
+      acquire_in_cluster(warp, address[l], barrier->released);
     joined = barrier;
   });
+  acquire_completed(warp, address, done);
   // While times are predicted, a try_wait that fails is executed again and does not return false,
   // because on a GPU the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
@@ -268,7 +281,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (!arrive(warp, cta, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier, address[l]);
   });
-  cta.races().advance(warp.index);
+  cta.races().tick(warp.index);
 }
 
 }  // namespace evo::ptx

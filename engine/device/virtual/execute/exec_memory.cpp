@@ -133,7 +133,7 @@ void load(Warp& warp, const Instr& in) {
   if (op.order.strong) {
     if (access.global != 0) note_strong_read<M>(warp, access);
     for_lanes(warp.exec, [&](int lane) {
-      acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
+      acquire_from(warp, lane, address[static_cast<std::size_t>(lane)], op.order.acquire);
     });
   }
 }
@@ -181,7 +181,7 @@ void store(Warp& warp, const Instr& in) {
   if (op.order.strong) {
     if (op.order.release && !op.order.of_cta) note_published(warp);
     for_lanes(warp.exec, [&](int lane) {
-      release_to(warp, address[static_cast<std::size_t>(lane)], op.order.release);
+      release_to(warp, lane, address[static_cast<std::size_t>(lane)], op.order.release);
     });
   }
   alignas(64) std::byte values[kWarpSize * 64];
@@ -306,10 +306,10 @@ namespace {
 void fence(Warp& warp, bool of_cta) {
   Cta& cta = *warp.cta;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // orders accesses of CTAs on other host threads
-  cta.races().join(warp.index, cta.observed(warp.index));
+  cta.races().acquire(warp.index, warp.exec, warp.alive, cta.observed(warp.index));
   if (!of_cta) note_published(warp);
-  cta.fenced(warp.index) = cta.races().clock(warp.index);
-  cta.races().advance(warp.index);
+  cta.fenced(warp.index).join(cta.races().released(warp.index, warp.exec, warp.alive));
+  cta.races().tick(warp.index);
 }
 
 }  // namespace

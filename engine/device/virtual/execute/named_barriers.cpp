@@ -9,10 +9,6 @@
 namespace evo::ptx {
 namespace {
 
-void join(VectorClock& into, const VectorClock& clock) {
-  for (std::size_t i = 0; i < clock.size(); ++i) into[i] = std::max(into[i], clock[i]);
-}
-
 void start_phase(NamedBarrier& barrier, std::int64_t phase) {
   barrier = NamedBarrier();
   barrier.phase = phase;
@@ -50,8 +46,8 @@ void NamedBarriers::arrive(std::uint32_t id, std::uint32_t count, Warp& warp, co
   }
   barrier.arrived += kWarpSize;
   barrier.warps_in |= 1U << warp.index;
-  join(barrier.clock, races_.clock(warp.index));
-  races_.advance(warp.index);
+  barrier.clock.join(races_.clock(warp.index));
+  races_.tick(warp.index);
   if (op.predicate != kNoRegister) reduce(warp, op, barrier);
   if (op.op != BarrierOp::kArrive) {
     warp.state = WarpState::kBlocked;
@@ -79,7 +75,7 @@ void NamedBarriers::release_if_complete(NamedBarrier& barrier) {
   if (barrier.arrived < expected) return;
   for (const int index : barrier.blocked) {
     Warp& warp = warps_[static_cast<std::size_t>(index)];
-    races_.join(index, barrier.clock);
+    races_.acquire(index, warp.alive, warp.alive, barrier.clock);
     write_reduction(warp, warp.blocked_at->as<BarrierOperands>(), barrier);
     warp.state = WarpState::kReady;
     warp.barrier = -1;

@@ -378,23 +378,21 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   return mask;
 }
 
-void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
+void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately) {
   if (warp.cta->cluster() != nullptr) acquire_in_cluster(warp, address);
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
-  VectorClock& observed = warp.cta->observed(warp.index);
-  for (std::size_t i = 0; i < observed.size(); ++i)
-    observed[i] = std::max(observed[i], (*clock)[i]);
-  if (immediately) warp.cta->races().join(warp.index, *clock);
+  warp.cta->observed(warp.index).join(*clock);
+  if (immediately) warp.cta->races().acquire(warp.index, 1U << lane, warp.alive, *clock);
 }
 
-void release_to(Warp& warp, std::uint64_t address, bool immediately) {
+void release_to(Warp& warp, int lane, std::uint64_t address, bool immediately) {
   if (warp.cta->cluster() != nullptr) release_in_cluster(warp, address);
-  VectorClock& location = warp.cta->sync_location(address);
-  const VectorClock& source =
-      immediately ? warp.cta->races().clock(warp.index) : warp.cta->fenced(warp.index);
-  for (std::size_t i = 0; i < location.size(); ++i) location[i] = std::max(location[i], source[i]);
-  if (immediately) warp.cta->races().advance(warp.index);
+  RaceChecker& races = warp.cta->races();
+  warp.cta->sync_location(address).join(immediately
+                                            ? races.released(warp.index, 1U << lane, warp.alive)
+                                            : warp.cta->fenced(warp.index));
+  if (immediately) races.tick(warp.index);
 }
 
 }  // namespace evo::ptx

@@ -86,7 +86,7 @@ void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char*
 
 /// The functions acquire_from() and release_to() record that a strong access or a fence orders the
 /// warp after or before other warps that access the same memory by strong accesses.
-void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
-void release_to(Warp& warp, std::uint64_t address, bool immediately);
+void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately);
+void release_to(Warp& warp, int lane, std::uint64_t address, bool immediately);
 
 }  // namespace evo::ptx

@@ -36,7 +36,10 @@ std::string relation_text(const Cta& cta, const Conflict& conflict) {
   if (conflict.other_warp >= kMaxWarps) {
     return std::string(" is not ordered after the ") +
            (is_async_store(cta, conflict.other_pc) ? "st.async" : "bulk copy") +
-           " to it (no wait for the phase of its mbarrier)";
+           (conflict.missing_lane_order ? " to it (another lane of the warp waited for its "
+                                          "mbarrier; required: __syncwarp() "
+                                          "after the wait)"
+                                        : " to it (no wait for the phase of its mbarrier)");
   }
   const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
   if (!conflict.other_is_write && is_bulk_copy(cta, conflict.other_pc)) {
@@ -55,7 +58,10 @@ std::string relation_text(const Cta& cta, const Conflict& conflict) {
   return std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
          " by " + other +
          (conflict.same_warp ? " (same warp: no .sync instruction between)"
-                             : " (no barrier between)");
+          : conflict.missing_lane_order
+              ? " (one lane of a warp arrived, waited or exchanged a flag "
+                "for others; required: __syncwarp() with these lanes)"
+              : " (no barrier between)");
 }
 
 }  // namespace

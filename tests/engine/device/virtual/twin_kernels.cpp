@@ -62,6 +62,18 @@ constexpr TwinKernel kMasks[] = {{"halves_shuffle", kDivergent}, {"tiles_share",
                                  {"tiles_grow", kRace},          {"tiles_overwrite", kRace},
                                  {"masks_agree", kDivergent},    {"labels_reduce", kDivergent},
                                  {"tiles_go_round", kDivergent}, {"half_has_exited", kDivergent}};
+constexpr TwinKernel kElectedLanes[] = {{"fence_between", kRace},
+                                        {"one_arrives", kRace},
+                                        {"one_arrives_after_reads", kRace},
+                                        {"one_waits", kRace},
+                                        {"one_of_each_half_arrives", kRace},
+                                        {"one_writes_and_arrives", kRace},
+                                        {"lanes_meet_through_another_warp", kRace},
+                                        {"one_stores_a_flag", kRace},
+                                        {"one_reads_a_flag", kRace},
+                                        {"lock_between_lanes", kRace},
+                                        {"last_lane_reads", kRace},
+                                        {"flag_between_lanes", kRace}};
 constexpr TwinKernel kGroups[] = {{"tile_of_2", kRace},
                                   {"tile_of_4", kRace},
                                   {"tile_of_8", kRace},
@@ -138,6 +150,7 @@ const SetFacts& facts_of(TwinSet set) {
       {"cuda_locks", kCudaLocks, "compute_80", "cuda/atomic"},
       {"cta_races", kCtaRaces, "compute_80", ""},
       {"member_masks", kMasks, "compute_80", ""},
+      {"elected_lanes", kElectedLanes, "compute_80", ""},
       {"groups", kGroups, "compute_80", "cooperative_groups.h"},
       {"collectives", kCollectives, "compute_80", "cub/cub.cuh"},
   };
@@ -169,6 +182,7 @@ Launch launch_of(TwinSet set) {
     case TwinSet::kCtaRaces:
       return {{{4, 1, 1}, {64, 1, 1}}, ramp(256, -2.0F), 256};
     case TwinSet::kMasks:
+    case TwinSet::kElectedLanes:
       return {{{1, 1, 1}, {64, 1, 1}}, ramp(64, -9.5F), 64};
     case TwinSet::kGroups:
       return {{{4, 1, 1}, {64, 1, 1}}, ramp(256, -9.5F), 256};

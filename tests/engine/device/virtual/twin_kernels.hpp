@@ -9,15 +9,17 @@ namespace evo::test {
 
 /// A file of kernels/ whose kernels exist in two versions: correct, and (with BUG) with a race.
 enum class TwinSet {
-  kLocks,       ///< locks.cu: locks, tickets and flags between CTAs
-  kCudaLocks,   ///< cuda_locks.cu: the same with libcu++
-  kCtaRaces,    ///< cta_races.cu: CTAs that access the same global memory
-  kMasks,       ///< member_masks.cu: lanes with different member masks
-  kGroups,      ///< groups.cu: cooperative groups
-  kCollectives  ///< collectives.cu: CUB
+  kLocks,         ///< locks.cu: locks, tickets and flags between CTAs
+  kCudaLocks,     ///< cuda_locks.cu: the same with libcu++
+  kCtaRaces,      ///< cta_races.cu: CTAs that access the same global memory
+  kMasks,         ///< member_masks.cu: lanes with different member masks
+  kElectedLanes,  ///< elected_lanes.cu: one lane arrives or waits for other lanes
+  kGroups,        ///< groups.cu: cooperative groups
+  kCollectives    ///< collectives.cu: CUB
 };
-constexpr TwinSet kTwinSets[] = {TwinSet::kLocks, TwinSet::kCudaLocks, TwinSet::kCtaRaces,
-                                 TwinSet::kMasks, TwinSet::kGroups,    TwinSet::kCollectives};
+constexpr TwinSet kTwinSets[] = {TwinSet::kLocks,      TwinSet::kCudaLocks,    TwinSet::kCtaRaces,
+                                 TwinSet::kMasks,      TwinSet::kElectedLanes, TwinSet::kGroups,
+                                 TwinSet::kCollectives};
 
 struct TwinKernel {
   const char* entry;

@@ -85,6 +85,12 @@ TEST_P(MemberMasks, LanesThatDoNotMeetAreReported) { expect_found({1}); }
 INSTANTIATE_TEST_SUITE_P(All, MemberMasks, testing::ValuesIn(cases_of({TwinSet::kMasks})),
                          kEntryName);
 
+class ElectedLanes : public Twins {};
+TEST_P(ElectedLanes, ActForLanesThatMeetThem) { expect_right({1}); }
+TEST_P(ElectedLanes, ThatActForOthersAreReported) { expect_found({1}); }
+INSTANTIATE_TEST_SUITE_P(All, ElectedLanes, testing::ValuesIn(cases_of({TwinSet::kElectedLanes})),
+                         kEntryName);
+
 class Collectives : public Twins {};
 TEST_P(Collectives, AreRight) { expect_right({1}); }
 TEST_P(Collectives, ThatDoNotWaitAreReported) { expect_found({1}); }

@@ -1,0 +1,231 @@
+// Kernels in which one lane of a warp arrives, waits, or accesses a flag or lock for other lanes.
+// Each kernel runs two warps and computes out[i] = 2 * in[i]. With BUG, the lanes of a warp do not
+// synchronise with the elected lane.
+
+#ifdef BUG
+constexpr bool kHasBug = true;
+#else
+constexpr bool kHasBug = false;
+#endif
+
+__device__ unsigned lane() { return threadIdx.x % 32; }
+
+__device__ unsigned address_of(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
+__device__ void init(unsigned long long* barrier, unsigned count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address_of(barrier)), "r"(count)
+               : "memory");
+}
+
+__device__ void arrive(unsigned long long* barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(
+                   address_of(barrier))
+               : "memory");
+}
+
+__device__ void wait(unsigned long long* barrier) {
+  unsigned done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0;"
+        " selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(address_of(barrier))
+        : "memory");
+  }
+}
+
+__device__ void init_pair(unsigned long long* barriers, unsigned count) {
+  if (threadIdx.x < 2) init(&barriers[threadIdx.x], count);
+  __syncthreads();
+}
+
+__device__ void meet() {
+  if (!kHasBug) __syncwarp();
+}
+
+// A fence orders the accesses of its own thread only.
+extern "C" __global__ void fence_between(const float* in, float* out) {
+  __shared__ float values[64];
+  values[threadIdx.x] = in[threadIdx.x];
+  kHasBug ? __threadfence_block() : __syncwarp();
+  out[threadIdx.x ^ 1] = 2 * values[threadIdx.x ^ 1];
+}
+
+// One lane arrives for the writes of its warp.
+extern "C" __global__ void one_arrives(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 1);
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  meet();
+  if (lane() == 0) arrive(&barriers[warp]);
+  wait(&barriers[warp ^ 1]);
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// One lane arrives for the reads of its warp, and then the other warp overwrites the values.
+extern "C" __global__ void one_arrives_after_reads(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 1);
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = 2 * values[threadIdx.x];
+  meet();
+  if (lane() == 0) arrive(&barriers[warp]);
+  wait(&barriers[warp ^ 1]);
+  values[threadIdx.x ^ 32] = 7;
+}
+
+// One lane waits for the writes of the other warp.
+extern "C" __global__ void one_waits(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 32);
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  arrive(&barriers[warp]);
+  if (lane() == 0) wait(&barriers[warp ^ 1]);
+  meet();
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// One lane arrives for the writes of each half of a warp.
+extern "C" __global__ void one_of_each_half_arrives(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 2);
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  const unsigned lanes = kHasBug ? 8 : 16;
+  __syncwarp(((1u << lanes) - 1) << (lane() / lanes * lanes));
+  if (lane() % 16 == 0) arrive(&barriers[warp]);
+  wait(&barriers[warp ^ 1]);
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// The elected lane needs no __syncwarp() for its own writes.
+extern "C" __global__ void one_writes_and_arrives(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 1);
+  const unsigned warp = threadIdx.x / 32;
+  if (lane() == (kHasBug ? 1 : 0)) {
+    for (unsigned i = 0; i < 32; ++i) values[warp * 32 + i] = in[warp * 32 + i];
+  }
+  if (lane() == 0) arrive(&barriers[warp]);
+  wait(&barriers[warp ^ 1]);
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// Two lanes of warp 0 synchronise through two mbarriers and a lane of warp 1.
+extern "C" __global__ void lanes_meet_through_another_warp(const float* in, float* out) {
+  __shared__ float value;
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 1);
+  out[threadIdx.x] = 2 * in[threadIdx.x];
+  if (threadIdx.x == 3) {
+    value = in[7];
+    arrive(&barriers[0]);
+  }
+  if (threadIdx.x == 40) {
+    wait(&barriers[0]);
+    arrive(&barriers[1]);
+  }
+  if (threadIdx.x == 7) {
+    if (!kHasBug) wait(&barriers[1]);
+    out[7] = 2 * value;
+  }
+}
+
+// One lane stores a flag for the writes of its warp.
+extern "C" __global__ void one_stores_a_flag(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ int flags[2];
+  if (threadIdx.x < 2) flags[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  meet();
+  if (lane() == 0) {
+    __threadfence_block();
+    *static_cast<volatile int*>(&flags[warp]) = 1;
+  }
+  while (*static_cast<volatile int*>(&flags[warp ^ 1]) == 0) {
+  }
+  __threadfence_block();
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// One lane reads the flag that says that the other warp has written.
+extern "C" __global__ void one_reads_a_flag(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ int counts[2];
+  if (threadIdx.x < 2) counts[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  __threadfence_block();
+  atomicAdd(&counts[warp], 1);
+  if (lane() == 0) {
+    while (*static_cast<volatile int*>(&counts[warp ^ 1]) != 32) {
+    }
+    __threadfence_block();
+  }
+  meet();
+  out[threadIdx.x ^ 32] = 2 * values[threadIdx.x ^ 32];
+}
+
+// Each thread takes a lock in shared memory, so the lock also orders the lanes of one warp.
+extern "C" __global__ void lock_between_lanes(const float* in, float* out) {
+  __shared__ int lock;
+  __shared__ int count;
+  if (threadIdx.x == 0) lock = count = 0;
+  __syncthreads();
+  for (bool done = false; !done;) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      if (!kHasBug) __threadfence_block();
+      count = count + 1;
+      if (!kHasBug) __threadfence_block();
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+  __syncthreads();
+  out[threadIdx.x] = count == 64 ? 2 * in[threadIdx.x] : 0;
+}
+
+// The lane of a warp that arrives last reads the values of the other lanes.
+extern "C" __global__ void last_lane_reads(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ int counts[2];
+  if (threadIdx.x < 2) counts[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned warp = threadIdx.x / 32;
+  values[threadIdx.x] = in[threadIdx.x];
+  if (!kHasBug) __threadfence_block();
+  if (atomicAdd(&counts[warp], 1) == 31) {
+    __threadfence_block();
+    for (unsigned i = 0; i < 32; ++i) out[warp * 32 + i] = 2 * values[warp * 32 + i];
+  }
+}
+
+// A lane hands a value to the next lane by a flag.
+extern "C" __global__ void flag_between_lanes(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ int flags[64];
+  flags[threadIdx.x] = 0;
+  __syncthreads();
+  values[threadIdx.x] = in[threadIdx.x];
+  if (!kHasBug) __threadfence_block();
+  *static_cast<volatile int*>(&flags[threadIdx.x]) = 1;
+  while (*static_cast<volatile int*>(&flags[threadIdx.x ^ 5]) == 0) {
+  }
+  __threadfence_block();
+  out[threadIdx.x ^ 5] = 2 * values[threadIdx.x ^ 5];
+}
