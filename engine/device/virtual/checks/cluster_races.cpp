@@ -211,16 +211,20 @@ void check_end(const Cluster& cluster, Cta& cta) {
   }
 }
 
-void acquire_in_cluster(Warp& warp, std::uint64_t address) {
+void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address) {
   const ReleaseChain* const chain = warp.cta->cluster()->releases().find(*warp.cta, address);
-  if (chain != nullptr) acquire_in_cluster(warp, address, chain->length());
+  if (chain != nullptr) acquire_in_cluster(warp, lanes, address, chain->length());
 }
 
-void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length) {
+void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address,
+                        std::uint32_t length) {
   Cta& cta = *warp.cta;
   const ReleaseChain* const chain = cta.cluster()->releases().find(cta, address);
   if (!is_checked(cta) || chain == nullptr) return;
   cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *chain, length);
+  // A CtaHistory does not tell which lanes' accesses the other CTAs have acquired, so all earlier
+  // accesses of this warp are assumed to be ordered.
+  cta.races().order_before(warp.index, lanes);
 }
 
 void release_in_cluster(Warp& warp, std::uint64_t address) {

@@ -39,11 +39,12 @@ void drop_ordered(Warp& warp, RaceChecker::Result& result);
 /// of `cta`.
 void check_end(const Cluster& cluster, Cta& cta);
 
-/// Records that a strong read at `address` of shared memory orders the warp after all releases at
-/// this address by other CTAs. `address`: as in acquire_from().
-void acquire_in_cluster(Warp& warp, std::uint64_t address);
+/// Records that a strong read by `lanes` at `address` of shared memory orders the warp after all
+/// releases at this address by other CTAs. `address`: as in acquire_from().
+void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address);
 /// Records that the warp acquired only the first `length` releases at `address`.
-void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length);
+void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address,
+                        std::uint32_t length);
 /// Records that a strong write at `address` orders the warp before warps that acquire the write.
 void release_in_cluster(Warp& warp, std::uint64_t address);
 

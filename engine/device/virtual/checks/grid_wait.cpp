@@ -31,7 +31,7 @@ std::uint32_t GridWait::still_early(RaceChecker& races, int warp, std::uint32_t 
   for (std::size_t c = 0; c < kClocks; ++c) {
     // If a lane of the same warp executed griddepcontrol.wait, another lane is ordered after it
     // only if the warp's LaneOrder says so, which is checked below.
-    if (c != w && first_[c] != 0 && known[c] >= first_[c]) ordered_[w] = kAllLanes;
+    if (c != w && first_[c] != 0 && known.includes(c, 0, first_[c])) ordered_[w] = kAllLanes;
   }
   if (first_[w] != 0) {
     const LaneOrder& order = races.order(warp);

@@ -59,6 +59,11 @@ class RaceChecker {
   /// Orders the accesses that `released` includes before the next accesses by `lanes`. `alive`: the
   /// lanes of the warp that have not exited.
   void acquire(int warp, std::uint32_t lanes, std::uint32_t alive, const VectorClock& released);
+  /// Orders all accesses of the warp before its current time before the next accesses by `lanes`.
+  void order_before(int warp, std::uint32_t lanes) {
+    const auto w = static_cast<std::size_t>(warp);
+    orders_[w].acquired(lanes, clocks_[w][w], 0, 0);
+  }
   /// The clock that a release by `lanes` gives to acquiring threads. The reference is valid until
   /// the next call of a function of this object.
   [[nodiscard]] const VectorClock& released(int warp, std::uint32_t lanes, std::uint32_t alive);

@@ -57,6 +57,7 @@ void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& a
     });
     const MBarrier& barrier = warp.cta->mbarriers().at(static_cast<std::uint32_t>(address[first]));
     warp.cta->races().acquire(warp.index, same, warp.alive, barrier.completed);
+    if (barrier.released != 0) acquire_in_cluster(warp, same, address[first], barrier.released);
     lanes &= ~same;
   }
 }
@@ -217,7 +218,6 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
   MBarrier* barrier = nullptr;  // the mbarrier of the previous lane, usually the same
-  const MBarrier* joined = nullptr;
   std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (cta.failed()) return;
@@ -233,9 +233,6 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     }
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
-    if (barrier != joined && barrier->released != 0)
-      acquire_in_cluster(warp, address[l], barrier->released);
-    joined = barrier;
   });
   acquire_completed(warp, address, done);
   // While times are predicted, a try_wait that fails is executed again and does not return false,

@@ -379,7 +379,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
 }
 
 void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately) {
-  if (warp.cta->cluster() != nullptr) acquire_in_cluster(warp, address);
+  if (warp.cta->cluster() != nullptr) acquire_in_cluster(warp, 1U << lane, address);
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
   warp.cta->observed(warp.index).join(*clock);
