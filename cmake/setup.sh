@@ -38,7 +38,7 @@ cuda_of_driver() {
   nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9][0-9]*\)\..*/\1/p' | head -n 1
 }
 
-# Prints the major version of the toolkit in a folder, as its nvrtc.h or cuda.h states it.
+# Prints the major version of the toolkit in folder $1, as cuda.h states it; nothing without cuda.h.
 cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
@@ -60,7 +60,7 @@ find_toolkit() {
   done
 }
 
-# Chooses the packages that suit this machine's driver, in nvrtc_packages.
+# Sets nvrtc_packages to the packages that suit this machine's driver and GPU.
 choose_nvrtc_packages() {
   local driver capability
   driver="$(cuda_of_driver)"

@@ -61,7 +61,8 @@ std::string translated(const std::string& table, const std::string& column) {
   return "t." + column;
 }
 
-/// Copies the rows of a table that satisfy `condition` or, if it is empty, the rows of copied runs.
+/// Copies the rows of a table that satisfy `condition`, except rows that this database has already.
+/// If `condition` is empty, copies the rows that belong to the copied runs.
 void copy(SQLite::Database& db, const std::string& table, const std::string& condition) {
   std::string columns, values;
   bool has_run = table == "run", has_candidate = false;

@@ -68,12 +68,14 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// A compilation without its artifacts, which is much cheaper to read. `key` is a hash of the
-/// source, headers, options, architecture, the compiler's version and the dependencies.
+/// A compilation without its artifacts, because reading the artifacts takes much longer. `key` is a
+/// hash of the source, headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
   CompilationId id = 0;  ///< assigned by the database
   std::string key;
-  std::string request_key = {};  ///< like `key`, but without the dependencies; empty: equals `key`
+  /// Like `key`, but without the dependencies. Stored as `key` if empty; read only by
+  /// find_compilation_facts().
+  std::string request_key = {};
   bool ok = false;
   std::string arch;
   std::string compiler;  ///< "NVRTC 13.0"
@@ -180,13 +182,13 @@ struct StoredEvaluation {
   /// does not change `record`. A duplicate has the withdrawal of the first candidate with the same
   /// kernel.
   std::optional<Rejection> withdrawal = {};
-  std::optional<Energy> energy = {};  ///< from a long measurement, as for the elite
+  std::optional<Energy> energy = {};  ///< from the long measurement, which the elite gets
   std::optional<ProfileRecord> profile = {};
 };
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< the time by which the elite ranks the kernel
+  double p50_us = 0;  ///< the kernel's own timing; A/B comparisons may rank it differently
 };
 
 struct GenerationRecord {
@@ -203,7 +205,7 @@ struct StoredGeneration {
   std::int64_t evaluated = 0;
   std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
-  std::int64_t withdrawn = 0;  ///< since the last improvement, without duplicates
+  std::int64_t withdrawn = 0;  ///< this generation's candidates that were withdrawn at any time
   std::string finished_at;
 };
 

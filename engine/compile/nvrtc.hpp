@@ -6,9 +6,8 @@
 
 namespace evo {
 
-/// Opens libnvrtc: the file named by the environment variable EVO_NVRTC, else the library found or
-/// fetched at build time, else the system's library. Throws MissingError with instructions if there
-/// is no libnvrtc.
+/// Opens the first usable library of nvrtc_libraries() (toolkit.hpp). Throws MissingError with
+/// instructions if there is none, or if it is older than CUDA 12.4.
 [[nodiscard]] std::unique_ptr<Compiler> open_nvrtc();
 
 }  // namespace evo
