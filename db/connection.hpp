@@ -29,13 +29,15 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" has no file.
+  /// Opens `file` as Store::open() or Store::open_read_only() does, or a database in memory if
+  /// `file` is ":memory:".
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Calls `body` in a transaction that holds the write lock from its start, and returns its
-  /// result. Rolls back if `body` throws. Waits while another process has the lock.
+  /// Calls `body` in a transaction that holds the write lock from its start, and returns the result
+  /// of `body`. Rolls back if `body` throws. Waits while another process has the lock, at most
+  /// WaitOptions::limit.
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {

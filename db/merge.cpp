@@ -42,8 +42,8 @@ std::string by_key(const std::string& table, const std::string& column) {
          " o ON o.key = m.key WHERE o.id = t." + column + ")";
 }
 
-/// The SQL expression for the value of a column in this database. Ids of the other database are
-/// translated to ids of this database.
+/// The SQL expression for the value that a column gets in this database when a row `t` of the other
+/// database is copied. Ids of the other database are translated to ids of this database.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"

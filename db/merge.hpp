@@ -11,7 +11,7 @@ struct MergeCount {
   int added = 0;
   int replaced = 0;  ///< runs that `into` had with fewer candidates or unfinished
   int known = 0;     ///< skipped: runs that `into` has already
-  int running = 0;   ///< skipped: runs that a program is still writing
+  int running = 0;   ///< skipped: runs with the status "running", which may still grow
 };
 
 /// Copies the runs of `other` into `into`, with all their rows. Runs with equal problem, space,

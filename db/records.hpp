@@ -112,10 +112,10 @@ struct TimingPlace {
 };
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
-/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the timing
-/// gate rejected the kernel). Green: only `timing` is set. Unjudged: neither `duplicate_of`,
-/// `rejection` nor `timing` is set, because the kernel passed the resource gate, but there was no
-/// device to run it.
+/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the kernel
+/// was timed before it was rejected). Green: only `timing` is set. Unjudged: neither
+/// `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource gate,
+/// but there was no device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
@@ -124,8 +124,8 @@ struct EvaluationRecord {
   std::string origin;          ///< "milestone", "random" or the name of the operator
   std::string milestone = {};  ///< name of the milestone; otherwise empty
   std::optional<CompilationId> compilation = {};
-  /// A hash of the PTX and of the launch geometry on every shape. Candidates with equal keys have
-  /// the same kernel.
+  /// A hash of the PTX and of all else that affects the outcome, such as the launch geometry on
+  /// every shape. Candidates with equal keys have the same kernel.
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};

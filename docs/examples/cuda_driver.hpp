@@ -25,8 +25,8 @@ inline void* driver_symbol(const char* name) {
                                : "libcuda.so.1 cannot be opened: is an NVIDIA driver installed?");
 }
 
-// cuda.h defines macros that rename functions (cuMemAlloc to cuMemAlloc_v2). Expanding the macro
-// first gives the name of the symbol that has the declared type.
+// cuda.h defines macros that rename functions (cuMemAlloc to cuMemAlloc_v2). SYMBOL expands such a
+// macro before SYMBOL_NAME makes a string, because dlsym() needs the name of the declared function.
 #define SYMBOL_NAME(name) #name
 #define SYMBOL(name) SYMBOL_NAME(name)
 #define DRIVER(name) (reinterpret_cast<decltype(&(name))>(driver_symbol(SYMBOL(name))))

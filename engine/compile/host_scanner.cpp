@@ -240,8 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // If both branches of an #if open the parameter list, the second branch's annotation lies
-        // inside the brackets of the first.
+        // If two branches of an #if open the list, the scanner finds both annotations inside it.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Name and value of a macro from the command line.
+/// Name and value of a macro that a compiler option defines.
 using GivenMacro = std::pair<std::string, std::string>;
 
 /// The macros that `-DNAME` and `-DNAME=VALUE` in `options` define.
