@@ -44,7 +44,7 @@ struct EliteRow {
   std::string shape;
   double p50_us = 0;
   double p90_us = 0;
-  double tflops = 0;  ///< 0 if the problem does not specify FLOPs
+  double tflops = 0;  ///< from the problem's "flops", rounded to 0.001
   int registers = 0;
   int shared_bytes = 0;
   std::optional<double> max_abs_error = {};  ///< nullopt if no comparison was made

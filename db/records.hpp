@@ -34,9 +34,9 @@ struct RunInfo {
   std::string strategy;
   int elite_size = 3;
   int children = 8;
-  double flops_per_launch = 0;  ///< useful work on `shape`; 0 if the problem does not specify it
+  double flops_per_launch = 0;  ///< useful floating-point operations on `shape`
   double bytes_per_launch = 0;
-  std::string options_json = "{}";  ///< the other command-line options
+  std::string options_json = "{}";  ///< the other command-line options, as a JSON object
   std::string evo_version;
 };
 
@@ -121,7 +121,7 @@ struct EvaluationRecord {
   int position = 0;            ///< within the generation
   std::string key;             ///< hash of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
-  std::string origin;          ///< "milestone", "random" or the name of the operator
+  std::string origin;          ///< "milestone", "default", "warm start" or the strategy's name
   std::string milestone = {};  ///< name of the milestone; otherwise empty
   std::optional<CompilationId> compilation = {};
   /// A hash of the PTX and of all else that affects the outcome, such as the launch geometry on
@@ -136,8 +136,7 @@ struct EvaluationRecord {
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json =
-      {};  ///< the manifest; empty if the candidate failed before it was made
+  std::string manifest_json = {};  ///< empty for a duplicate, and if the kernel was not timed
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
@@ -265,10 +264,10 @@ struct WinnerStep {
   double ratio_low = 1;
   double ratio_high = 1;
   int pairs = 0;          ///< number of timed pairs; 0: `ratio` divides the values of p50_us
-  std::string note = {};  ///< why these macros change together; empty for one macro
+  std::string note = {};  ///< why several macros change together, or why a check was left out
 };
 
-/// The path from a configuration to the winner of a run; each step changes a few macros.
+/// The path from a configuration to the winner of a run; each step changes one or more macros.
 struct WinnerWay {
   std::string start;  ///< "default", or the name of a milestone
   CandidateId winner = 0;

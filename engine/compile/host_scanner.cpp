@@ -160,7 +160,7 @@ class HostScanner {
   /// The position of a declaration's first word, and properties of the declaration.
   struct Seen {
     std::size_t begin = 0;
-    std::size_t behind_templates = 0;  ///< end of `template <class T>`
+    std::size_t behind_templates = 0;  ///< the first word after `template <class T>`
     bool has_annotation = false;
     bool has_host = false;
     bool has_constexpr = false;
