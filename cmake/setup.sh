@@ -51,7 +51,7 @@ find_toolkit() {
     if [ -n "$root" ] && [ -e "$root/include/nvrtc.h" ] && ls "$root"/lib*/libnvrtc.so* >/dev/null 2>&1; then
       toolkit="$(cuda_of_toolkit "$root")"
       if [ -n "$driver" ] && [ -n "$toolkit" ] && [ "$toolkit" -gt "$driver" ]; then
-        say "Not used: the CUDA Toolkit $toolkit in $root; this driver serves CUDA $driver and refuses its code"
+        say "Not used: the CUDA Toolkit $toolkit in $root, because this driver supports only CUDA $driver and older"
         continue
       fi
       echo "$root"
@@ -77,7 +77,7 @@ fetch_toolkit() {
   local root="$PWD/build/toolkit" wheel
   choose_nvrtc_packages || return
   if [ "$(cat "$root/packages" 2>/dev/null)" != "${nvrtc_packages[*]}" ]; then
-    say "No CUDA Toolkit that fits here: fetching ${nvrtc_packages[*]} into build/toolkit"
+    say "No CUDA Toolkit suits this machine's driver: fetching ${nvrtc_packages[*]} into build/toolkit"
     install_packages python3 python3-pip unzip
     rm -rf "$root" && mkdir -p "$root/wheels"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$root/wheels" \

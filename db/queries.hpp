@@ -121,10 +121,10 @@ struct RejectionSummary {
 
 /// A summary of the GPU's states during all timings of a run, as the driver reported them.
 struct CardSummary {
-  std::int64_t timings = 0;                         ///< timings in which the card was queried
-  std::int64_t discarded = 0;                       ///< samples discarded during throttling
-  std::int64_t throttled = 0;                       ///< timings that kept throttled samples
-  std::int64_t shared = 0;                          ///< timings with another process on the card
+  std::int64_t timings = 0;    ///< timings in which the card was queried
+  std::int64_t discarded = 0;  ///< samples discarded during throttling
+  std::int64_t throttled = 0;  ///< timings during which the GPU stayed throttled
+  std::int64_t shared = 0;     ///< timings with another process on the card
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
   std::map<std::string, std::int64_t> others = {};  ///< number of timings with each other process
   double busy_before_percent = 0;  ///< highest use by other processes that cannot be listed
