@@ -136,7 +136,7 @@ struct EvaluationRecord {
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json = {};  ///< empty for a duplicate, and if the kernel was not timed
+  std::string manifest_json = {};  ///< the manifest; empty for duplicates and untimed kernels
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;

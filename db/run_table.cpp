@@ -111,8 +111,7 @@ void require_free(Connection& db, RunId run) {
   if (!owner || !is_other_live_process(*owner)) return;
   db.fail(
       "run {} is being written by process {} (host/process/start); wait until this process ends, "
-      "or "
-      "start a new run without --resume",
+      "or start a new run without --resume",
       run, *owner);
 }
 
