@@ -53,8 +53,9 @@ class Loader {
   }
 
  private:
-  /// Some sources rely on host standard headers that include each other, so the first standard
-  /// header of a source also includes the other headers that the source uses.
+  /// The host's standard headers include one another, and some sources rely on this. If `source`
+  /// uses names of `header` without including it, the first standard header that `source` includes
+  /// is therefore extended by an #include of `header`.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;

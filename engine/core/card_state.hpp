@@ -11,7 +11,7 @@ namespace evo {
 /// Why a card runs slower than it could.
 enum class Slowdown {
   kPowerCap,         ///< limited by its power cap, as under any heavy load
-  kHardware,         ///< the card's emergency brake
+  kHardware,         ///< the card's hardware halved its clocks or more, to protect the card
   kSoftwareThermal,  ///< the driver keeps the card below its temperature limit
   kHardwareThermal,  ///< the card exceeded its temperature limit
   kPowerBrake,       ///< the power supply asked for less power

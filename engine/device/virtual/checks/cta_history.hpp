@@ -49,13 +49,15 @@ class CtaHistory {
   /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
   /// further address.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
+  /// True if see() recorded `change` at `place` for a read that is ordered before the current time
+  /// of `warp`.
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
 
  private:
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =
-      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
+      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< by chain: number of releases
   /// For another CTA: the time of each of its warps up to which this CTA knows the warp's
   /// acquisitions, and the number of acquisitions that this CTA has adopted.
   struct Reached {
@@ -72,7 +74,7 @@ class CtaHistory {
     Chains all;               ///< also chains acquired by the releasing CTAs
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
-        published;  ///< releases of other CTAs
+        published;  ///< by CTA: the times of its warps that acquired releases publish
   };
   struct Seen {
     std::uint64_t change = 0;

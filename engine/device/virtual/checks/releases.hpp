@@ -50,7 +50,8 @@ class ReleaseChain {
  private:
   mutable std::mutex mutex_;
   std::vector<const Release*> releases_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;  ///< indices
+  /// by CTA: the indices of its releases in releases_
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;
 };
 
 }  // namespace evo::ptx

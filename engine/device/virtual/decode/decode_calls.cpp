@@ -8,9 +8,9 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMaxCalls = 1U << 13;  // limit of inlined functions, including empty ones
+constexpr std::size_t kMaxCalls = 1U << 13;  // limit of calls when all functions are inlined
 
-/// A function that the CUDA driver provides, with its parameters' and its result's sizes in bytes.
+/// A function that the CUDA driver provides, with the sizes in bytes of its parameters and result.
 struct SystemFunction {
   std::string_view name;
   Handler handler;

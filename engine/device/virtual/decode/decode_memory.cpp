@@ -240,7 +240,7 @@ void decode_store(DecodeContext& context) {
 void decode_fence(DecodeContext& context) {
   const Instruction& in = context.current();
   if (in.opcode != Opcode::kMembar && in.opcode != Opcode::kFence) {
-    // prefetch, prefetchu and applypriority
+    // prefetch, prefetchu and applypriority have no effect here.
     context.emit(exec_nop, NoOperands(), Pipe::kGlobal, TaintRule::kOwn);
     return;
   }

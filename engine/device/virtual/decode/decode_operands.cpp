@@ -4,9 +4,9 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Converts operands to registers. Literals and special registers become constants, names become
-// addresses, and an instruction that changes the width is inserted if the operand's register is
-// wider or narrower than the instruction's type.
+// Converts operands to registers. Literals, special registers and addresses of variables become
+// registers that are filled before the first instruction. An instruction that changes the width is
+// inserted if the operand's register is wider or narrower than the instruction's type.
 
 namespace evo::ptx {
 namespace {

@@ -106,7 +106,7 @@ class ProductRegisters {
       std::erase_if(state, [&](const InFlight& i) { return i.product == number_of(pc); });
       state.push_back({number_of(pc), 0});
     }
-    if (in.guard != kNoRegister) return;  // the instruction may not be executed
+    if (in.guard != kNoRegister) return;  // the guard may be false
     if (in.fn == exec_wgmma_commit) {
       for (InFlight& item : state) item.commits = std::min(item.commits + 1, kMostCommits);
     } else if (in.fn == exec_wgmma_wait) {

@@ -60,7 +60,8 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Reads the source, in global memory, of a copy that `lane` issues to shared memory.
 [[nodiscard]] BulkLoad read_source(Warp& warp, int lane, const std::vector<BulkChunk>& chunks);
-/// As above, for a source in the CTA's own shared memory, at the addresses BulkChunk::global.
+/// Like read_source(), for a source in the CTA's own shared memory, at the addresses
+/// BulkChunk::global.
 [[nodiscard]] BulkLoad read_shared_source(Warp& warp, int lane,
                                           const std::vector<BulkChunk>& chunks);
 /// Starts a copy into the shared memory of `owner`. The copy completes on `barrier`, which must be

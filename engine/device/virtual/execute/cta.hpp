@@ -69,7 +69,8 @@ class Cta {
   Cta(const Cta&) = delete;
   Cta& operator=(const Cta&) = delete;
 
-  /// Must be called before start() for a CTA of a cluster; null: no cluster.
+  /// Must be called before start() for a CTA of a cluster. `cluster`: null for a CTA without
+  /// cluster.
   void join_cluster(Cluster* cluster, std::uint32_t rank) {
     cluster_ = cluster;
     cluster_rank_ = rank;
@@ -85,7 +86,8 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// How the CTA has synchronised with other CTAs; null before its first fence or strong read.
+  /// How the CTA has synchronised with other CTAs; null before the first call of made_history(),
+  /// which makes the history.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
   /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
@@ -118,11 +120,11 @@ class Cta {
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   /// The number of executions of each instruction, summed over all warps. If the launch counts
-  /// memory requests, the numbers are per warp: for each instruction that of the first warp, then
-  /// for each instruction that of the second warp, and so on.
+  /// memory requests, the list has the numbers of the first warp, one for each instruction, then
+  /// the numbers of the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// The number of times that each branch was taken: first by the first warp, then by the second
-  /// warp, and so on; empty unless the launch counts memory requests.
+  /// The number of times that each branch was taken, in the same order as the numbers per warp of
+  /// counts(); empty unless the launch counts memory requests.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
   /// The memory requests of each instruction; empty unless the launch counts memory requests.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
