@@ -27,6 +27,8 @@ bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
 }
 
+/// A standard header that a source may use without including it, because the host's standard
+/// headers include it.
 struct BroughtAlong {
   std::string_view name;
   std::vector<std::string_view> of_it;  ///< words, or beginnings of words, whose use requires this

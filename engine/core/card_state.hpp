@@ -32,7 +32,7 @@ enum class Slowdown {
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
 /// does not report are unset.
 struct CardState {
-  int looks = 0;
+  int looks = 0;  ///< number of times that the card's state was read
   std::optional<double> sm_clock_min_mhz = {};
   std::optional<double> sm_clock_median_mhz = {};
   std::optional<double> memory_clock_mhz = {};

@@ -14,8 +14,8 @@ enum class ExitCode : int {
   kInterrupted = 130,  ///< stopped by a signal; all finished results are stored
 };
 
-/// Base of every exception of this project: the machine, the input or the program is broken. A
-/// candidate that fails causes a Rejection, never an exception.
+/// Base of the exceptions for a broken machine, a bad input and a bad usage. A candidate that fails
+/// causes a Rejection, never an exception.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

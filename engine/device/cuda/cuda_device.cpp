@@ -51,7 +51,7 @@ class CudaDevice final : public Device, private Measuring {
                               std::span<const KernelArgument> arguments) override;
 
  private:
-  // Measuring
+  // The member functions of the interface Measuring.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,

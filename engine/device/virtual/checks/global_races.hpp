@@ -100,13 +100,13 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
-  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: the
-  /// kernel has strong accesses (which include atomics).
+  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: see
+  /// Program::has_changes.
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if the kernel has no strong accesses, so no instruction orders its CTAs; a PlainShadow
-  /// then replaces the shadow words.
+  /// True if no instruction of the kernel orders its CTAs, because it has no strong accesses and no
+  /// clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.

@@ -33,9 +33,9 @@ struct Release {
   [[nodiscard]] bool operator==(const Release&) const = default;
 };
 
-/// A chain of releases at one location: a sequence of strong writes in which each modifies the
-/// value of the previous one, as atomics do. A thread that reads the value of one release also
-/// acquires all earlier releases of the chain. Thread-safe.
+/// A chain of releases, for example at one location: a sequence of strong writes in which each
+/// modifies the value of the previous one, as atomics do. A thread that reads the value of one
+/// release also acquires all earlier releases of the chain. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);

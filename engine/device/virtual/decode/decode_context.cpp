@@ -24,8 +24,9 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
 }
 
-/// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg or, if the kernel
-/// states its number of threads, an equal share of an SM's 65536 registers; otherwise 0.
+/// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg. If the kernel
+/// states only its number of threads, the 65536 registers of an SM are divided among the threads of
+/// .minnctapersm CTAs (default: 1). Otherwise 0.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;

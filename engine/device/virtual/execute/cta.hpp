@@ -27,11 +27,11 @@ namespace evo::ptx {
 /// Counts of the memory requests of one instruction, summed over the warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t global_sectors = 0;        ///< 32-byte sectors requested from L1 / L2
+  std::uint64_t global_sectors = 0;        ///< 32-byte sectors, counted for each warp's request
   std::uint64_t global_lines = 0;          ///< 128-byte lines; each takes one pass of L1
   std::uint64_t global_sectors_first = 0;  ///< sectors that the CTA reads for the first time
   std::uint64_t global_bytes_written = 0;
-  std::uint64_t sleep_ns = 0;  ///< time of nanosleep: the maximum over a warp's lanes
+  std::uint64_t sleep_ns = 0;  ///< time of nanosleep, which is the maximum over a warp's lanes
   std::uint64_t prints = 0;    ///< calls of printf, counted per lane
 
   MemoryCounts& operator+=(const MemoryCounts& other);
@@ -171,10 +171,10 @@ class Cta {
   void check_leftovers();
   void check_warpgroups();
   void check_copies();
-  /// Describes the mbarriers that wait for more bytes than the copies in flight will bring; empty
-  /// if there are none.
+  /// Describes the mbarriers that wait for more or fewer bytes than the bulk copies bring; empty if
+  /// there are none.
   std::string describe_lacking_bytes() const;
-  /// True if all warps only wait, and an mbarrier waits for bytes that no copy will bring.
+  /// True if all warps only wait, and describe_lacking_bytes() finds an mbarrier.
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
@@ -221,8 +221,8 @@ class Cta {
 /// number of executed instructions.
 std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 
-/// Makes the running lanes wait at their instruction unless all lanes of `needed`, which must not
-/// have exited, are at this instruction. True if the running lanes may execute the instruction now.
+/// Makes the running lanes wait at their instruction unless all lanes of `needed` that have not
+/// exited are at this instruction. True if the running lanes may execute the instruction now.
 bool converge(Warp& warp, std::uint32_t needed);
 
 /// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. Every
