@@ -102,7 +102,7 @@ class Reader {
   }
 
   [[nodiscard]] std::variant<PtxasReport, std::string> result() {
-    if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
+    if (error_.empty() && frames_due_ > 0) error_ = "a function whose stack frame is missing";
     if (!error_.empty()) {
       return "the report of ptxas contains unexpected text: " + error_ +
              " (does the source print similar text?)";

@@ -98,7 +98,7 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
     case CUDA_ERROR_NOT_PERMITTED:
       if (auto denied = denied_files(around)) return *denied;
       return {"the system does not let the CUDA driver reach a GPU",
-              "see that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
+              "check that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
               "nvidia-modprobe -c 0 -u makes them); in a container: start it with --gpus all"};
     case CUDA_ERROR_UNKNOWN:
       if (auto denied = denied_files(around)) return *denied;

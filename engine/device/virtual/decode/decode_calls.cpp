@@ -76,7 +76,7 @@ void DecodeContext::decode_call(const Instruction& in, int depth) {
   const auto found = module_.functions.find(callee.name);
   if (found == module_.functions.end() || !found->second.has_body) {
     if (decode_system_call(in)) return;
-    unsupported("call of '" + callee.name + "', which has no body here");
+    unsupported("call of '" + callee.name + "', which has no body in this module");
   }
   if (in.guard >= 0) unsupported("guarded call");
   const Function& function = found->second;

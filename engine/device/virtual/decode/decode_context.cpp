@@ -124,7 +124,8 @@ void DecodeContext::decode_function(Frame& frame, int depth) {
   for (const Instruction& in : function.body) {
     instruction_pc.push_back(static_cast<std::uint32_t>(program_.code.size()));
     decode_instruction(frame, in, depth);
-    if (program_.code.size() > kMaxInstructions) throw PtxError("program too large", in.line);
+    if (program_.code.size() > kMaxInstructions)
+      throw PtxError("program too large: more than 2^20 instructions", in.line);
   }
   const auto end = static_cast<std::uint32_t>(program_.code.size());
   instruction_pc.push_back(end);
@@ -245,7 +246,7 @@ void DecodeContext::place_kernel_parameters() {
     offset += variable.bytes;
     if (offset > kMaxParameterBytes) {
       throw PtxError(
-          "the kernel's parameters are above " + std::to_string(kMaxParameterBytes) + " bytes",
+          "the kernel's parameters take more than " + std::to_string(kMaxParameterBytes) + " bytes",
           entry.line);
     }
   }

@@ -17,7 +17,7 @@ std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operan
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
   if (elements.size() != count) {
     context.fail(context.current().spelling + " needs " + std::to_string(count) +
-                 " registers here, has " + std::to_string(elements.size()));
+                 " registers in an operand, but has " + std::to_string(elements.size()));
   }
   for (const Operand& element : elements) {
     regs.push_back(write ? context.destination(element, type) : context.source(element, type));

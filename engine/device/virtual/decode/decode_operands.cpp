@@ -258,7 +258,7 @@ DecodeContext::AddressOperand DecodeContext::address(const Operand& operand) {
     result.space = found.space;
     result.is_parameter = found.is_kernel_parameter;
   } else if (base.kind != Operand::Kind::kInteger) {
-    fail("an address of this kind");
+    fail("an address must be a register, a variable or a number");
   }
   return result;
 }

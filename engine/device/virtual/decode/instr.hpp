@@ -91,7 +91,7 @@ struct Instr {
     return std::get<T>(operands);
   }
 };
-static_assert(sizeof(Instr) <= 64, "an instruction is a cache line");
+static_assert(sizeof(Instr) <= 64, "an Instr must fit in one cache line");
 
 /// Data about an instruction for reports, taint and predicted costs.
 struct InstrInfo {
