@@ -31,13 +31,13 @@ inline constexpr unsigned long long kSwThermalSlowdown = 0x20;
 inline constexpr unsigned long long kHwThermalSlowdown = 0x40;
 inline constexpr unsigned long long kHwPowerBrakeSlowdown = 0x80;
 
-/// nvmlUtilization_t, percent.
+/// nvmlUtilization_t; the members are percentages.
 struct Utilization {
   unsigned gpu;
   unsigned memory;
 };
 
-/// nvmlMemory_t, bytes.
+/// nvmlMemory_t; the members are numbers of bytes.
 struct Memory {
   unsigned long long total;
   unsigned long long free;

@@ -55,7 +55,8 @@ struct AluTable {
   }
 };
 
-/// True if the host's CPU supports AVX2 and the other extensions that simd_target.hpp enables.
+/// True if the host's CPU supports AVX2, FMA, BMI2 and F16C. Every such CPU also supports the other
+/// extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
 /// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the

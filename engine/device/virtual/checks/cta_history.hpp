@@ -90,9 +90,9 @@ class CtaHistory {
   std::deque<Acquisition> acquisitions_;
   std::deque<Release> releases_;
   ReleaseChain fences_;
-  std::vector<Chains> acquired_;        ///< one element per warp
+  std::vector<Chains> acquired_;        ///< by warp: the chains that it acquired
   std::vector<const Release*> latest_;  ///< latest release of each warp
-  std::vector<Knowledge> knowledge_;    ///< one element per warp
+  std::vector<Knowledge> knowledge_;    ///< by warp
   std::unordered_map<const void*, Seen> seen_;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 /// limit of the bytes in which the analysis stores the origins of all registers at all instructions
 constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
-constexpr std::size_t kMuchCode = 32;  ///< more instructions than this are a large part of the code
+/// A branch that decides on more instructions than this decides on a large part of the code.
+constexpr std::size_t kMuchCode = 32;
 
 /// Flags that say why a value may differ between CTAs; 0: the value is the same in all CTAs.
 using Origin = std::uint8_t;
@@ -189,7 +190,8 @@ class Analysis {
   PostDominators paths_;
   bool loads_are_known_;
   std::size_t slots_;
-  std::vector<Origin> forced_;  ///< origins of the branches that decide on each instruction
+  /// origins of the branches that decide whether each instruction is executed
+  std::vector<Origin> forced_;
   std::vector<Origin> before_;  ///< origins of each register before each instruction
 };
 

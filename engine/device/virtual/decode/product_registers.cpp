@@ -152,8 +152,9 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// In a state of analysis 2, bit 0 is set if no wgmma.fence has been executed yet. The bit of a
-  /// register that some wgmma uses is set if the register was written since the last wgmma.fence.
+  /// In a state of analysis 2, bit 0 is set if some path to the instruction has no wgmma.fence. The
+  /// bit of a register that some wgmma uses is set if some path writes the register after its last
+  /// wgmma.fence.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {

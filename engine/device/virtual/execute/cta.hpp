@@ -27,7 +27,8 @@ namespace evo::ptx {
 /// Counts of the memory requests of one instruction, summed over the warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t global_sectors = 0;        ///< 32-byte sectors, counted for each warp's request
+  /// 32-byte sectors that the requests touch, counted once for each request of a warp
+  std::uint64_t global_sectors = 0;
   std::uint64_t global_lines = 0;          ///< 128-byte lines; each takes one pass of L1
   std::uint64_t global_sectors_first = 0;  ///< sectors that the CTA reads for the first time
   std::uint64_t global_bytes_written = 0;
@@ -44,7 +45,7 @@ struct MBarrier {
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
   std::uint64_t phase = 0;            ///< number of completed phases
-  std::vector<BulkLoad> copies = {};  ///< in flight
+  std::vector<BulkLoad> copies = {};  ///< bulk copies in flight
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
