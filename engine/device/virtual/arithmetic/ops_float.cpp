@@ -7,7 +7,8 @@
 
 // Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware.
 // ex2.approx, rcp.approx and the instructions built on them give the same bits as the hardware
-// (mufu.hpp). Other approximate f32 instructions are computed in double and rounded to f32.
+// (mufu.hpp). sqrt.approx is rounded correctly. Other approximate f32 instructions are computed in
+// double.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

@@ -67,7 +67,7 @@ class GlobalRaces {
   };
 
   /// A weak read of a CTA, and the record of a strong write by another CTA that is not ordered with
-  /// it (0: none).
+  /// the read (0: none).
   struct PlainRead {
     int pc = 0;
     int warp = 0;
