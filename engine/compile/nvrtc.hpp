@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Opens the first usable library of nvrtc_libraries() (toolkit.hpp). Throws MissingError with
-/// instructions if there is none, or if it is older than CUDA 12.4.
+/// Opens libnvrtc, the first library in nvrtc_libraries() (toolkit.hpp) that can be opened. Throws
+/// MissingError with instructions if there is none, or if the library is older than 12.4.
 [[nodiscard]] std::unique_ptr<Compiler> open_nvrtc();
 
 }  // namespace evo

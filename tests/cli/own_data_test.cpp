@@ -29,7 +29,8 @@ TEST_F(OwnData, AConstantVariableIsAnArgument) {
   kernel(body("factors[0] * x[i]", variable));
   EXPECT_THAT(judged(), HasSubstr("y"));
   kernel(body("factors[i % 2] * x[i]", "__constant__ float factors[2];\n"));
-  EXPECT_THAT(judged(), HasSubstr("__constant__ factors has 8 bytes, argument 'factors' 16"));
+  EXPECT_THAT(judged(),
+              HasSubstr("__constant__ factors has 8 bytes, but argument 'factors' has 16"));
 }
 
 TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {

@@ -40,7 +40,8 @@ void drop_ordered(Warp& warp, RaceChecker::Result& result);
 void check_end(const Cluster& cluster, Cta& cta);
 
 /// Records that a strong read at `address` of shared memory orders the warp after all releases at
-/// this address by other CTAs. `address`: as in acquire_from().
+/// this address by other CTAs. `address`: as the thread uses it, in the shared memory of its CTA or
+/// of the cluster, or generic.
 void acquire_in_cluster(Warp& warp, std::uint64_t address);
 /// Records that the warp acquired only the first `length` releases at `address`.
 void acquire_in_cluster(Warp& warp, std::uint64_t address, std::uint32_t length);
