@@ -137,7 +137,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       const EvaluateOptions& how,
                                                       Evaluation& result) {
-  bool is_aged = false;  // whether all launches together age the kernel
+  bool is_aged = false;  // whether the kernel has had enough launches to enter the elite
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];

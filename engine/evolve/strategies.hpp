@@ -22,7 +22,7 @@ class SearchBase : public Strategy {
   void observe(std::span<const Observation> observations) override;
 
  protected:
-  /// Learns from one candidate of observe(). Without an override, nothing.
+  /// Learns from one candidate of observe(). This default does nothing.
   virtual void learn(const Observation& /*observation*/) {}
 
   /// Appends the candidate to `proposals` if it is valid and unseen; otherwise returns false.

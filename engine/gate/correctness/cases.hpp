@@ -163,7 +163,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
-  std::map<std::string, double> reference_us_;  ///< of its last measured launch, by shape
+  std::map<std::string, double> reference_us_;  ///< µs of its last measured launch, by shape name
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

@@ -31,8 +31,8 @@ inline constexpr double kScreeningMs = 10;
 /// all seeds, and because timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
-/// If the first launch takes at most this time, in ms, it may be long only because the driver loads
-/// the kernel at its first launch.
+/// A screening repeats a first launch of at most this time, in ms, because such a launch may be
+/// long only because the driver loads the kernel at its first launch.
 inline constexpr double kFirstLaunchMs = 50;
 
 /// Whether a check repeats the first launch if that launch took `first_launch_ms`.

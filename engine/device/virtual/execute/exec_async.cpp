@@ -98,7 +98,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
-    constexpr std::uint32_t kWhole = 16;  // copies of 16 bytes bypass L1
+    constexpr std::uint32_t kWhole = 16;  // counted as cp.async.cg, which bypasses L1
     count_access(warp, source, op.bytes, false);
     if (op.bytes == kWhole) {
       count_copy(warp, source, destination);

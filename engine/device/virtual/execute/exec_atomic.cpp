@@ -40,7 +40,7 @@ enum class F16 : std::uint16_t {};
 enum class F16x2 : std::uint32_t {};
 enum class Bf16 : std::uint16_t {};
 enum class Bf16x2 : std::uint32_t {};
-/// The unsigned integer with the bits of a T.
+/// The unsigned integer type that has the size of a T.
 template <typename T>
 struct BitsOf {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
@@ -116,8 +116,8 @@ std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
   return lanes;
 }
 
-/// Marks the result of an atomic exchange as uninitialised in `lanes`, because the value that it
-/// returns is uninitialised.
+/// Marks the result of an atomic exchange as uninitialised in `lanes`, whose memory was
+/// uninitialised before the exchange.
 void taint_exchanged(Warp& warp, const LaneAccess& access, std::uint32_t dst, std::uint32_t bytes,
                      std::uint32_t lanes) {
   const std::uint32_t all_bytes = (1U << bytes) - 1;

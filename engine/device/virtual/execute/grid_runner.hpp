@@ -26,7 +26,7 @@ struct AtomicCount {
 };
 
 /// Identifies the path of a CTA through the program: `signature` is a hash that is equal for CTAs
-/// that execute each instruction equally often.
+/// that execute each instruction equally often and whose warps execute equally many instructions.
 struct CtaWay {
   std::uint64_t cta = 0;
   std::uint64_t signature = 0;
@@ -50,7 +50,7 @@ struct CtaCounts {
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
-  std::uint64_t all_work = 0;  ///< `work` plus the equivalent of sleeps and prints
+  std::uint64_t all_work = 0;  ///< the sum of GridCounts::work; only set in GridCounts::levels
 
   CtaCounts& operator+=(const CtaCounts& other);
 };
@@ -71,7 +71,8 @@ struct GridCounts : CtaCounts {
 /// work differs by less than a tenth are on the same level or on adjacent levels.
 [[nodiscard]] int work_level(std::uint64_t work);
 
-/// The number of CTAs of the launch that fit into this host's memory at once; at least one.
+/// The number of CTAs of the launch that fit at once into the host memory that a launch may use
+/// (4 GiB); at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
 /// Runs the CTAs of a launch on host threads. A CTA that does not finish within its time slice may

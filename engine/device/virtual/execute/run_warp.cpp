@@ -15,7 +15,7 @@ namespace {
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
 /// A warp checks whether all uninitialised registers have been overwritten each time it has
-/// executed this number of instructions, which is a power of two.
+/// executed this number of instructions.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {

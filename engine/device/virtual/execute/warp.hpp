@@ -72,7 +72,7 @@ struct Warp {
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
-  std::uint64_t vain_waits = 0;  ///< number of successive waits for an mbarrier
+  std::uint64_t vain_waits = 0;  ///< number of successive failed waits for an mbarrier
   std::uint64_t waited_at = 0;   ///< value of `executed` at the last of these waits
   WarpState state = WarpState::kReady;
   int index = 0;     ///< index in the CTA

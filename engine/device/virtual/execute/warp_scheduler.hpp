@@ -47,7 +47,8 @@ class WarpScheduler {
   void go_on() { stands_aside_ = false; }
   /// Must be called with the number of instructions that a warp has executed; returns false if the
   /// CTA is stalled, because it executed too many instructions, or because it made no progress for
-  /// too long. A polling CTA counts as stalled only if all CTAs are stalled.
+  /// too long. A polling CTA counts as stalled only if all CTAs are stalled, except while times are
+  /// predicted.
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
@@ -56,7 +57,7 @@ class WarpScheduler {
 
  private:
   static constexpr std::uint64_t kPollsOfWaiting = 100;
-  static constexpr int kMostTimesAside = 8;  ///< limit for a CTA
+  static constexpr int kMostTimesAside = 8;  ///< limit of a CTA's pauses
 
   [[nodiscard]] bool draws_to_stand_aside();
   /// Limit of the warp instructions without progress; a CTA that exceeds it counts as stalled.
