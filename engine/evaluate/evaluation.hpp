@@ -15,8 +15,9 @@ namespace evo {
 /// A finished compilation.
 struct Built {
   CompilationRecord record;
-  std::optional<CompilationId> id = {};  ///< nullopt: not stored, because the compiler crashed
-  double compile_ms = 0;                 ///< 0 if stored before or compiled for another candidate
+  /// nullopt if the compiler was killed or crashed; such a result is not stored
+  std::optional<CompilationId> id = {};
+  double compile_ms = 0;  ///< 0 if stored before or compiled for another candidate
 };
 
 /// The results of the gates on one timed shape.

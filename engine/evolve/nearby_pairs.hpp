@@ -15,7 +15,7 @@ enum class PairVerdict {
   kFaster,   ///< the winner with this change was faster by more than kSameTime
   kSlower,   ///< the winner with this change was slower by more than kSameTime
   kSame,     ///< the winner with this change was equally fast within kSameTime
-  kUntried,  ///< the winner with this change was not timed, and other pairs do not decide
+  kUntried,  ///< the winner with this change was not timed
 };
 
 /// Returns "faster", "slower", "same" or "untried".

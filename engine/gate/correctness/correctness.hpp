@@ -40,8 +40,8 @@ struct CorrectnessOptions {
 };
 
 /// Limits that end a check early. On a GPU, the check of a shape with a limit ends when the kernel
-/// is certainly slower than the limit: after one very long launch, after two long ones, or after
-/// three short ones.
+/// is certainly slower than the limit: after one very long launch, unless the kernel runs for the
+/// first time; after two long launches; or after three short ones.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: no check ends early
   bool was_idle = false;              ///< whether the device was idle before the check

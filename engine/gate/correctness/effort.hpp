@@ -10,7 +10,7 @@ namespace evo {
 /// The extent of a correctness check.
 enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
-  kFull,       ///< all seeds and a repeat on every shape
+  kFull,       ///< all seeds and a repeated launch on every shape
   /// the rest of the full check after a screening and timing, with as many launches as a user's
   /// program makes; required before a kernel may enter the elite
   kAfterScreening,

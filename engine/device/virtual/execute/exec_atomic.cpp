@@ -161,8 +161,8 @@ void atomic(Warp& warp, const Instr& in) {
   bool changed = false;
   WatchedPlaces places(warp, access, sizeof(B));
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    // Every atomic is ordered after the strong write whose value it reads. An atomic publishes only
-    // accesses that precede a fence, unless the atomic is a .release itself.
+    // Every atomic reads and writes, so it can be ordered after and before atomics of other warps.
+    // Without .acquire or .release, the order requires a fence (see acquire_from()).
     acquire_from(warp, address[l], op.order.acquire);
     release_to(warp, address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;

@@ -69,7 +69,8 @@ void find_targets(Warp& warp, Issue& issue) {
   });
 }
 
-/// `at` with the base register `base`. Reports if its addresses depend on uninitialised data.
+/// `at` with the base register `base`. Reports a hazard if its addresses depend on uninitialised
+/// data.
 Address with_base(Warp& warp, Address at, std::uint32_t base) {
   at.base = base;
   report_tainted_address(warp, at, warp.exec);

@@ -70,7 +70,8 @@ bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::
   return false;
 }
 
-/// Checks that mbarrier objects are in bounds and aligned.
+/// Checks that mbarrier objects are in bounds and aligned; otherwise ends the launch and returns
+/// false.
 bool check_objects(Warp& warp, const Address& object,
                    const std::array<std::uint64_t, kWarpSize>& address) {
   report_tainted_address(warp, object, warp.exec);

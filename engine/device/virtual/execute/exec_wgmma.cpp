@@ -187,7 +187,7 @@ void negate(float* values, std::size_t count) {
 }
 
 struct Matrices {
-  Chunks a;  ///< empty: in registers
+  Chunks a;  ///< empty: A is in registers
   Chunks b;
   BlockTaint a_taint;
   BlockTaint b_taint;

@@ -135,8 +135,8 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
   if (geometry.base[0] % 16 == 0 && row_bytes % 16 == 0) return true;
   warp.cta->fail(
       HazardKind::kMisaligned, pc_of(warp), -1,
-      "wmma needs an address and a row that are multiples of 16 bytes: address ends in " +
-          std::to_string(geometry.base[0] % 16) + ", row has " + std::to_string(row_bytes) +
+      "wmma needs an address and a row that are multiples of 16 bytes: the address modulo 16 is " +
+          std::to_string(geometry.base[0] % 16) + ", the row has " + std::to_string(row_bytes) +
           " bytes, warp " + std::to_string(warp.index));
   return false;
 }
@@ -278,8 +278,8 @@ void exec_wmma_mma(Warp& warp, const Instr& in) {
   const std::uint32_t* c = b + op.ab_regs;
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
-  // The operands of both tiles are read before the first product is computed, because its result
-  // could overwrite operands of the second product.
+  // The operands of both tiles are read before the first result is written, because the first
+  // result could overwrite operands of the second product.
   MmaTile second;
   std::memcpy(second.a, tile.a, sizeof(tile.a));
   gather_b(warp, b, shape.b, 16, tile.b);

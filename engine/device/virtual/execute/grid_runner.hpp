@@ -45,7 +45,7 @@ struct CtaCounts {
   std::vector<std::uint64_t> executions;  ///< see Cta::counts()
   std::vector<std::uint64_t> taken;       ///< see Cta::taken()
   std::vector<MemoryCounts> memory;       ///< for each instruction; empty if not counted
-  CtaRecord longest;                      ///< of the CTA with the most warp instructions
+  CtaRecord longest;                      ///< record of the CTA with the most warp instructions
   /// atomic operations by address; empty unless the launch counts memory requests
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
@@ -62,7 +62,7 @@ struct GridCounts : CtaCounts {
   /// CTA is the number of its warp instructions, plus an equivalent for sleeps and prints.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
-  std::vector<CtaWay> ways;  ///< empty if not requested
+  std::vector<CtaWay> ways;  ///< empty unless GridOptions::note_ways is true
 
   GridCounts& operator+=(const GridCounts& other);
 };

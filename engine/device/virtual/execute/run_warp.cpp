@@ -7,7 +7,7 @@
 // Runs warps, including divergent warps: every lane has its own position in the program. The group
 // of lanes with the lowest position runs first, so that groups reconverge where the branches of
 // structured code join. Groups that are at the same instruction merge. After kSpinLimit backward
-// branches, a group in a loop lets waiting groups run.
+// branches, a group in a loop lets another group run for kFairnessHold instructions.
 
 namespace evo::ptx {
 namespace {

@@ -7,9 +7,9 @@
 namespace evo::ptx {
 
 /// Counts the cost of one access in the memory unit, for the predicted time: wavefronts of shared
-/// memory, which include bank conflicts, and sectors and lines of global memory. The counts of
-/// wavefronts, sectors and lines were compared with those of Nsight Compute for attention, matrix
-/// product and stencil kernels on an H200.
+/// memory, which include bank conflicts, and sectors and lines of global memory. The rules were
+/// chosen so that the counts agree with those of Nsight Compute for attention, matrix product and
+/// stencil kernels on an H200.
 void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write);
 
 /// Counts how often an atomic instruction accesses each address of global memory. `is_merged`:

@@ -18,7 +18,7 @@ struct LaneAccess {
   /// false: the access must not happen, because a fatal hazard was reported or because a slice
   /// (store_slice.hpp) ignores stores to shared memory
   bool ok = false;
-  LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
+  LanePattern pattern = LanePattern::kScattered;  ///< of addresses in global or shared memory
   std::uint32_t shared = 0;                       ///< lanes in the CTA's own shared memory
   std::uint32_t remote = 0;  ///< lanes in the shared memory of other CTAs of the cluster
   std::uint32_t global = 0;
@@ -30,7 +30,7 @@ struct LaneAccess {
   int issuer = -1;
   /// the buffer that all lanes access in global memory; null if lanes may access several buffers
   const GlobalBuffer* buffer = nullptr;
-  std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
+  std::array<std::uint64_t, kWarpSize> address;  ///< for shared and local memory: offsets in it
   std::array<std::byte*, kWarpSize> pointer;
   std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
@@ -61,7 +61,7 @@ struct LaneAccess {
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> shared_addresses(const Warp& warp,
                                                                     const Address& from);
 
-/// Reports if addresses of lanes in `mask` depend on uninitialised data.
+/// Reports a hazard if addresses of lanes in `mask` depend on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
 /// Finds the memory for the addresses of the lanes in `mask` in the state space `space`, and checks
@@ -72,7 +72,7 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
 
 /// Reports an access to shared memory to the race checker. note_shared_read() returns the lanes
 /// that read uninitialised data. `values`: the bytes that the lanes write, `bytes` for each lane.
-/// The race checker accepts stores of equal values.
+/// The race checker accepts conflicting stores of equal values.
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind);
 void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,

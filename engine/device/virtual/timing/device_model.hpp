@@ -31,7 +31,7 @@ struct DeviceModel {
   double mufu_per_clock = 0;
   double convert_per_clock = 0;
   double fp64_per_clock = 0;
-  MachineRates rates;  ///< parameters that do not follow from other members
+  MachineRates rates;  ///< the members that machine_rates() does not compute
 };
 
 /// The content of a GPU's file in devices/, which is compiled into the programs.
