@@ -20,9 +20,10 @@ namespace {
 
 /// Facts about a grid that are found before any CTA is executed.
 struct Foreknowledge {
-  /// null if no branch depends on a CTA's index, or if the paths of the CTAs could not be found
+  /// null if all CTAs take the same path through the slice, or if there is no slice
   std::shared_ptr<const GridSurvey> survey;
-  bool is_certain = false;  ///< the paths of all CTAs are known; none depends on computed data
+  /// the paths of all CTAs through the slice are known, and BranchOrigins::by_data is false
+  bool is_certain = false;
 };
 
 /// A seed that depends on the kernel, so that the author of a kernel cannot predict which CTAs are

@@ -33,7 +33,8 @@ struct CtaWay {
   std::uint64_t work = 0;  ///< warp instructions
 };
 
-/// The actions of a CTA, in order; empty unless the launch counts memory requests.
+/// The barrier events and branches of a CTA's warps, in order; without warps unless the launch
+/// counts memory requests.
 struct CtaRecord {
   std::uint64_t cta = 0;
   std::uint64_t work = 0;  ///< warp instructions
