@@ -246,7 +246,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // A warp that polls with test_wait also lets other warps run; below sm_90, there is no try_wait.
+  // A warp that polls with test_wait also lets other warps run, because below sm_90, kernels have
+  // no try_wait and must poll.
   if (done != warp.exec) {
     warp.yield = true;
     note_vain_wait(warp);

@@ -85,8 +85,8 @@ void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t by
 [[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
                                     const GlobalRaces::Unordered& unordered);
 
-/// Records a fence of GPU scope, or the fence that is part of a release. The fence publishes the
-/// previous accesses of the CTA to other CTAs.
+/// Records a fence of GPU or system scope, or the fence that is part of a release. The fence
+/// publishes the previous accesses of the CTA to other CTAs.
 void note_published(Warp& warp);
 
 /// If the launch executes a slice (store_slice.hpp): records that the CTA stores to the addresses
