@@ -190,7 +190,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Doubles `scale_`, the divisor of larger sizes, until a run takes < 4 million instructions.
+  /// Doubles `scale_`, up to kMostScale, until a run probably takes < 4 million warp instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {

@@ -13,8 +13,10 @@
 namespace evo {
 
 struct SmTime {
-  double clocks = 0;         ///< clocks until the last warp ends; extrapolated for long kernels
-  double us = 0;             ///< the clocks in µs
+  /// Clocks until all warps have ended and all stores have arrived; extrapolated for long kernels.
+  double clocks = 0;
+  /// The time in µs, with MachineRates::drain_us and at least the time of atomics on one address.
+  double us = 0;
   std::uint64_t issued = 0;  ///< number of simulated instructions
   bool is_whole = true;      ///< whether the simulation reached the end of the last CTA
 };
@@ -28,10 +30,11 @@ struct SmActivity {
   double memory_busy = 0;  ///< the share for the SM's memory unit
 };
 
-/// Simulates the CTAs that one SM runs; `resident` of them run at a time. Simulates nothing if the
-/// profile's cubin lacks the kernel or the PTX lines of its instructions. Also simulates nothing if
-/// the path of a warp is much longer than the executed PTX, because the cubin and the PTX then do
-/// not match. If `activity` is not null, it is filled with the SmActivity of the simulation.
+/// Simulates the CTAs that one SM runs; `resident` of them run at a time. Simulates nothing, and
+/// returns a time of 0, if the profile's cubin lacks the kernel or the PTX lines of its
+/// instructions. Does the same if the simulated paths are much longer than the executed PTX or have
+/// other matrix products, because the cubin and the PTX then do not match. If `activity` is not
+/// null, it is filled with the SmActivity of the simulation.
 [[nodiscard]] SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile,
                                  int resident, SmActivity* activity = nullptr);
 

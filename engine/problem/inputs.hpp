@@ -32,8 +32,8 @@ struct InputCase {
 void make_input(const Problem& problem, const Argument& argument, const Shape& shape,
                 const Values& values, const InputCase& of, const TakePart& take);
 
-/// Throws ProblemError or InputError if a formula has no value for the first or last element, or if
-/// a file is missing.
+/// Throws ProblemError or InputError if a formula uses an unknown name, if its value for the first
+/// or last element does not fit the argument's type, or if a file is missing.
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
                  const Values& values);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = 32;
 constexpr std::size_t kDimensions = 3;
-/// limit of parameters: more would exceed CUDA's 32,764 bytes of kernel parameters
+/// limit of the names that "arguments" of a step lists
 constexpr std::size_t kMostParameters = 1000;
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {

@@ -65,12 +65,12 @@ struct Argument {
   /// The number of elements of a buffer, or the value of a scalar. A template may set another
   /// number of elements for a workspace.
   Expression size;
-  Generator generator;  ///< for in and inout arguments without a formula or file
+  Generator generator;  ///< for in and inout; unused with a formula or `file` alone
   /// For out and inout: the number of elements per row, as an expression of shape variables;
   /// nullopt: the output has no rows.
   std::optional<Expression> row = {};
-  /// For out and inout: true allows an expected output that is constant, or the same for all
-  /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
+  /// For out and inout: false lets the audits reject the problem if wrong kernels would pass, for
+  /// example because the expected output is constant. True: no audit inspects this output.
   bool degenerate = false;
   /// For out and inout: false if the output is not compared with the expected output. An output
   /// that is not compared is also poisoned, and its guard zones are checked.
@@ -94,7 +94,7 @@ struct Argument {
   std::optional<TextureSetup> texture = {};
   /// Set if the argument is a tensor map.
   std::optional<TensorMapSetup> tensor_map = {};
-  /// Set if the argument is a structure that is passed by value.
+  /// Not empty if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
   /// For out: true if the extent depends on macros, so that each kernel has its own buffer for the
   /// output, and the problem's check program judges the content.
@@ -109,7 +109,7 @@ struct Argument {
   [[nodiscard]] bool is_output() const {
     return direction == Direction::kOut || direction == Direction::kInOut;
   }
-  /// True for an output whose expected content is given by the reference.
+  /// True for an output whose expected content the reference gives, if the problem has a reference.
   [[nodiscard]] bool is_expected() const {
     return is_output() && is_compared && !is_sized_by_macros;
   }
@@ -136,8 +136,8 @@ struct Argument {
   /// Number of bytes of the buffer with `extent` elements, where KernelSpec::extent_of() gives
   /// `extent`.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Number of leading bytes that are compared. Throws ProblemError if the compared bytes exceed
-  /// the buffer, or are 0 for a non-empty buffer.
+  /// Number of leading bytes that are compared. Throws ProblemError if `compared` is not a whole
+  /// number from 1 to the number of elements.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
   /// support the texture object.

@@ -133,7 +133,8 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// Throws if neither the tolerance nor a check program can judge an output.
+/// Throws if the extent, "compare" or "row" of an output depends on names with which neither the
+/// tolerance nor a check program can judge the output.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -228,7 +229,8 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
   check_tensor_maps(problem, kernel, values);
 }
 
-/// Throws if a macro and a shape variable have the same name but different values.
+/// Returns the problem's macros for `shape`. Throws if a macro and a shape variable have the same
+/// name but different values.
 Values macros_of(const Problem& problem, const Shape& shape) {
   Values macros = problem.macros_for(shape);
   for (const auto& [macro, expression] : problem.shape_macros) {

@@ -98,7 +98,7 @@ struct Function {
   std::vector<int> parameters;      ///< indices into variables
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
-  std::vector<int> labels;  ///< label → index into body; -1 until defined
+  std::vector<int> labels;  ///< label → index into body
   /// The lists of `.branchtargets` directives: index of the label of the list → indices of the
   /// target labels.
   std::map<int, std::vector<int>> branch_targets;
@@ -106,7 +106,7 @@ struct Function {
 
 struct Module {
   std::string target;               ///< "sm_89"
-  int version_line = 1;             ///< from `.version`
+  int version_line = 1;             ///< the line of `.version`
   std::vector<Variable> variables;  ///< variables at module scope
   std::map<std::string, Function> functions;
   std::map<int, std::string> files;        ///< file names from .file

@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kLimit{300};
 constexpr std::string_view kFolderName = "evo-tune-data-";
 
-/// Removes the temporary folders of processes that were killed.
+/// Removes the temporary folders that killed processes left behind.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -78,7 +78,7 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
 }
 
 /// Whether a check ended with an unexpected Python exception instead of a verdict. The exit code is
-/// 1 in both cases, an exception and a verdict of "wrong".
+/// 1 in both cases, an exception and a verdict of "wrong". An AssertionError counts as a verdict.
 bool is_exception(const std::string& output) {
   // For a syntax error, Python prints no "Traceback" line, so the last line is examined.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
@@ -115,9 +115,10 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// Ranges of elements, [first, last). The check program must notice if any one of them changes. In
-/// an output these are both halves and the last element, which kernels often leave out; an inout
-/// argument has one range of all elements, because a check may ignore parts of it.
+/// Ranges of elements, [first, last). The check program must notice a change of each range. The
+/// ranges of an out argument are both halves and the last element, which kernels often leave out.
+/// An inout argument has one range of all elements, because a check may rightly ignore a part of
+/// the argument.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -293,7 +294,7 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
     if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
          std::string("the check accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
-             "; allowed: a check that rejects wrong outputs (exit code other than 0); if "
+             "; allowed: a check that rejects wrong outputs (exit code 1); if "
              "this is intended, set \"degenerate\": true for the outputs");
   }
 }
@@ -321,8 +322,8 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
   }
 }
 
-/// Whether the check program rejects `outputs` after a change of elements `first` to `last` - 1 of
-/// the output with index `output`.
+/// Changes the elements `first` to `last` - 1 of the output with index `output` in several ways,
+/// and returns whether the check program rejects `outputs`, or fails, after one of the changes.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
   constexpr std::byte kLarge{0x7e};  // large in most number types

@@ -27,7 +27,7 @@ class Workspace {
   /// with the arguments of this workspace inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
-  /// Whether the kernel has any workspace.
+  /// Whether the kernel has no workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
   /// Zeroes the workspaces again, because a launch of a part of the grid may leave a state that no
@@ -49,7 +49,7 @@ class Workspace {
 
   Device* device_;
   std::vector<Buffer> buffers_;
-  std::vector<std::pair<std::size_t, KernelArgument>> values_;  ///< by position
+  std::vector<std::pair<std::size_t, KernelArgument>> values_;  ///< argument index, value
   std::size_t bytes_ = 0;
 };
 

@@ -107,7 +107,8 @@ class Stopwatch {
 
   /// Checks that the first launch on new data takes as long as the second launch on them. A kernel
   /// that caches results gives right results, but its measured time is too short. Returns nullopt
-  /// if the times agree, or if the device has no memory for more data.
+  /// if the times agree, or if the check is not possible: the device has no memory for more data,
+  /// there is a single input set, or the kernel has an inout argument.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
   /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,
@@ -177,8 +178,8 @@ class Stopwatch {
   std::optional<Fault> fault_;
 };
 
-/// Number of samples of `sample_us` between two progress messages of a worker, which are sent at
-/// least every half second.
+/// Number of samples between two progress messages of a worker, if one sample takes `sample_us`: as
+/// many as fit into half a second, but between 1 and 50.
 [[nodiscard]] std::size_t samples_between_signs(double sample_us);
 
 /// Converts a fault of a timed launch to a rejection.
