@@ -288,8 +288,9 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// Replaces ProblemSize[i], max(NAME), min(NAME) and parameters outside of the space in an
-/// expression of a T1 file; returns an empty text if one of them has no value.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and the parameters in Draft::fixed in an
+/// expression of a T1 file; returns an empty text if ProblemSize[i], max(NAME) or min(NAME) has no
+/// value.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -115,7 +115,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
 /// Removes from Draft::fixed the parameters of the T1 file that no constraint uses.
 void drop_idle_fixed(Draft& draft);
 
-/// Converts `text`, an expression of a T1 file: replaces parameters outside of the space,
+/// Converts `text`, an expression of a T1 file: replaces the parameters in Draft::fixed,
 /// `ProblemSize[i]`, `max(NAME)` and `min(NAME)` by their values. Returns an empty text if the
 /// result is not an expression, or uses names other than shape variables and, if `with_macros` is
 /// true, macros of the space.

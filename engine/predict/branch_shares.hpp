@@ -133,7 +133,7 @@ class BranchShares {
     return nearest;
   }
 
-  /// Whether the CTA of the history takes the branch as often as the others do.
+  /// `history` comes from one CTA: whether this CTA takes the branch as often as the mean CTA.
   static bool is_usual(const LineActivity& branch, const BranchHistory& history, std::size_t warp) {
     constexpr double kAlike = 0.01;
     const double executions = of_warp(branch.executions, warp);
@@ -225,7 +225,7 @@ class BranchShares {
       constexpr double kFar = 1e6;
       if (way < 0) return 0.0;
       const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(way)];
-      // An EXIT after a branch has the line of the branch, wherever it was in the PTX.
+      // ptxas gives an EXIT after a branch the line of the branch, so the line tells nothing.
       if (to.first == to.last && unit_of(code_[to.first]) == Unit::kExit) return 0.0;
       double nearest = kFar;
       for (std::size_t i = to.first; i <= to.last; ++i) {

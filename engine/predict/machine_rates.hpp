@@ -44,8 +44,7 @@ struct MachineRates {
   double l2_latency = 0;
   double dram_latency = 0;  ///< smallest latency of DRAM
   double dram_spread = 0;   ///< mean additional latency of a line from DRAM
-  /// additional latency of the last cache line if a load reads many lines from L2, as a share of
-  /// the mean latency
+  /// additional latency, in clocks, of the last cache line if a load reads many lines from L2
   double slowest_line = 0;
   double atomic_latency = 0;
   /// time between two atomics on the same address, by any SMs

@@ -110,7 +110,8 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
-/// Where the problem gives `name` to a shape macro or a shape variable; empty if nowhere.
+/// The key in problem.json that gives `name` to a shape macro or a shape variable; empty if none
+/// does.
 std::string shape_name_at(const Problem& problem, const std::string& name) {
   for (const auto& [macro, unused] : problem.shape_macros) {
     if (macro == name) return "macros." + name;

@@ -50,7 +50,7 @@ class Scratch {
   TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
 };
 
-/// The last line of `text` that is not empty.
+/// The last line of `text` that is not empty, cut after 300 characters.
 std::string last_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::size_t end = text.find_last_not_of(" \t\r\n");
@@ -59,7 +59,7 @@ std::string last_line(const std::string& text) {
   return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
 }
 
-/// Says why a program did not exit by itself; nullopt if it did.
+/// Says why a program did not exit by itself; nullopt if it exited.
 std::optional<std::string> breakdown(const ProgramEnd& end) {
   switch (end.kind) {
     case ProgramEnd::Kind::kExited:
@@ -299,8 +299,9 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
   }
 }
 
-/// Requires that the check program notices a change of each of parts_to_change(), in every output
-/// that has no expected content and is not "degenerate". `outputs` passed the check.
+/// Requires that the check program notices a change of each range of elements that
+/// parts_to_change() gives, in every output that has no expected content and is not "degenerate".
+/// `outputs` passed the check.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {

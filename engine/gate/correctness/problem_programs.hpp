@@ -15,7 +15,7 @@
 
 namespace evo {
 
-/// The data of a check case for a program of the problem.
+/// The data of a check case (one shape with one seed) for a program of the problem.
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;

@@ -8,9 +8,9 @@
 
 namespace evo {
 
-/// The arguments that depend on one kernel's configuration on one shape: buffers whose size depends
-/// on macros (outputs, and workspaces, which are zeroed once), values of scalars, and tensor maps.
-/// The destructor frees the buffers.
+/// Those arguments of one kernel on one shape that depend on the kernel's configuration: buffers
+/// whose size depends on macros (outputs and workspaces, zeroed when they are allocated), values of
+/// scalars, and tensor maps. The destructor frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no

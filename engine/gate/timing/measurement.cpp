@@ -115,8 +115,8 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Searches for damage even after a wrong result, because damage that remains would be blamed on
-  // the next kernel.
+  // Searches for damaged guard zones and inputs even after a wrong result, because damage that
+  // remains would be blamed on the next kernel.
   std::optional<Rejection> damage = stopwatch_.find_damage();
   if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {

@@ -29,8 +29,9 @@ struct PairResult {
   [[nodiscard]] int verdict() const;
 };
 
-/// The length of the launches of two kernels: launches of at least one kernel take less than 1 ms,
-/// launches of both take at least 1 ms, or launches of both are very long (kVeryLongLaunchUs).
+/// The length of the launches of two kernels. kShort: a launch of at least one kernel takes less
+/// than 1 ms. kLong: launches of both kernels take at least 1 ms. kVeryLong: launches of both
+/// kernels take at least kVeryLongLaunchUs.
 enum class LaunchLength { kShort, kLong, kVeryLong };
 
 /// Times of two kernels, measured alternately in pairs.
