@@ -36,7 +36,7 @@ struct DraftArgument {
   std::string extent;         ///< for buffers and constants: an expression or a TODO
   std::string value;          ///< for a scalar: an expression or a TODO
   Json generator = {};        ///< for inputs; a string is a TODO
-  int dimensions = 0;         ///< for a texture
+  int dimensions = 0;         ///< for a texture: 1 or 2
   std::string given_as = {};  ///< name of the argument in the T1 file
   bool is_compared = true;    ///< for an output: false for scratch memory
 
@@ -95,7 +95,7 @@ struct Draft {
 
   std::vector<DraftArgument> arguments;  ///< the kernel's parameters, followed by the constants
   std::vector<std::pair<std::string, std::string>> variables;  ///< shape variables and values
-  std::vector<DraftShape> more_shapes;                         ///< shapes checked in addition
+  std::vector<DraftShape> more_shapes;     ///< checked shapes besides the timed shape
   std::vector<std::string> problem_sizes;  ///< T1 file's ProblemSize: variables or expressions
   std::vector<std::string> grid;
   std::vector<std::string> block;

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostScale = 8;  ///< limit of `scale_`
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
-  std::vector<std::uint64_t> counts;  ///< with each set of small sizes
+  std::vector<std::uint64_t> counts;  ///< accessed elements, with each set of small sizes
   std::string doubt = {};             ///< the reason why the extent stays a TODO
 };
 

@@ -18,7 +18,7 @@ namespace evo {
 enum class ProbeContent {
   kZeros,
   kSmallNumbers,
-  kAnyBits,  ///< for integers; floating-point numbers are from -1000 to 1000
+  kAnyBits,  ///< random bits in integers; floating-point numbers from -1000 to 1000
 };
 
 /// Runs the kernels of a problem that evo-init drafts, on the virtual GPU.

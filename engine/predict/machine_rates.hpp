@@ -13,7 +13,7 @@ struct MachineRates {
 
   // The following parameters say for how many clocks an instruction of a warp occupies its unit in
   // a sub-core.
-  double issue = 0;  ///< issue slot of the sub-core; mean with delays by register ports
+  double issue = 0;  ///< the sub-core's issue slot; a mean that includes delays by register ports
   double alu = 0;
   double fma = 0;
   double fma_heavy = 0;
@@ -52,7 +52,7 @@ struct MachineRates {
   double print_clocks = 0;       ///< cost of a thread's call of printf
   double fence_latency = 0;      ///< latency of a fence if all stores have arrived
   double cta_fence_latency = 0;  ///< latency of a fence of CTA scope
-  double barrier_latency = 0;    ///< latency after the last arrival
+  double barrier_latency = 0;    ///< from the last arrival at a barrier to its completion
   double barrier_arrival = 0;    ///< interval between two warps' arrivals at barriers on one SM
   double mbarrier_latency = 0;
   double operand_latency = 0;  ///< time until a memory instruction has read its operands

@@ -27,7 +27,7 @@ struct SmActivity {
   /// For each unit, the share of the simulated clocks in which the unit was busy, as a mean over
   /// the four sub-cores.
   std::array<double, static_cast<std::size_t>(Unit::kCount)> busy{};
-  double memory_busy = 0;  ///< the share for the SM's memory unit
+  double memory_busy = 0;  ///< the share of clocks in which the SM's memory unit was busy
 };
 
 /// Simulates the CTAs that one SM runs; `resident` of them run at a time. Simulates nothing, and

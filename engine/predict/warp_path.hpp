@@ -38,8 +38,8 @@ struct WarpPlan {
 [[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
                                                 const CodeGraph& graph, std::size_t instructions);
 
-/// Whether the operations `lines` match the machine code: the planned paths must be about as long
-/// as the executed PTX and contain the same matrix products.
+/// Whether the operations `lines` match the machine code: the planned paths must not be much longer
+/// than the executed PTX, and must contain about the same matrix products.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
 /// The position of a resident warp on its path through the basic blocks. At a branch with a history

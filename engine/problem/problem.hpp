@@ -22,8 +22,8 @@
 
 namespace evo {
 
-/// The values of the names that expressions may use: shape variables, macros, named macro values,
-/// SM_COUNT.
+/// The values of the names that expressions may use: shape variables, macros, names that a space
+/// gives to values of macros, SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
@@ -283,13 +283,15 @@ class Problem {
  public:
   /// Reads `folder`/problem.json. Throws ProblemError (or InputError) naming file, key and value.
   static Problem load(const std::filesystem::path& folder);
-  /// Parses the text of a problem.json for workers and tests. `folder`: the folder of the sources.
+  /// Parses the text of a problem.json for workers and tests. `folder`: the problem's folder, to
+  /// which paths in `text` are relative.
   static Problem parse(const std::string& text, const std::filesystem::path& folder);
 
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
-  std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
+  /// Macros whose values depend on the shape: name, and expression of shape variables.
+  std::vector<std::pair<std::string, Expression>> shape_macros;
   /// folders of included files, as written in problem.json, relative to `folder`
   std::vector<std::string> include_paths;
   /// Names of __constant__ and __device__ variables that are intentionally zero.
@@ -306,7 +308,7 @@ class Problem {
   std::vector<std::string> program_files;  ///< non-Python files that the programs read
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
-  std::string text;  ///< the text of the file
+  std::string text;  ///< the text of problem.json
   std::optional<ProfileSpec> profile = {};
 
   /// The shape named `shape_name`. Throws InputError listing the shapes' names if there is no such

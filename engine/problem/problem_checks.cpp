@@ -70,7 +70,9 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_output() || kernel.takes(i) || takes_map_of(problem, kernel, i)) continue;
-    throw ProblemError(fmt::format("{}.steps: no step takes output '{}'", where, argument.name));
+    throw ProblemError(
+        fmt::format("{}.steps: no step takes output '{}'; list it in \"arguments\" of a step",
+                    where, argument.name));
   }
 }
 

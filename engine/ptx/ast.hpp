@@ -24,7 +24,7 @@ struct Operand {
     kVector,    ///< {a, b, …}
     kPair,      ///< p|q
     kList,      ///< (a, b, …) of a call
-    kSink,      ///< _
+    kSink,      ///< `_`, which discards a result
   };
   Kind kind = Kind::kSink;
   bool negated = false;  ///< `!p`
@@ -75,7 +75,7 @@ struct Variable {
   Space space = Space::kGlobal;
   Type type = Type::kNone;  ///< type of an element
   std::uint32_t align = 1;
-  std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
+  std::uint64_t bytes = 0;  ///< 0 only for dynamic shared memory
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
   /// Addresses in the initial value: byte position in `initial` → name of the addressed variable.
@@ -94,7 +94,7 @@ struct Function {
   std::array<std::uint32_t, 3> cluster = {0, 0, 0};
   bool explicit_cluster = false;  ///< .explicitcluster
   std::vector<Type> registers;
-  std::vector<Variable> variables;  ///< parameters first, then return values, then locals
+  std::vector<Variable> variables;  ///< return values, then parameters, then locals
   std::vector<int> parameters;      ///< indices into variables
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;

@@ -26,7 +26,7 @@ class OutputJudge {
     /// The copy of an output after the launch, which the problem's check program judges.
     struct Copy {
       std::size_t position = 0;      ///< index of the argument
-      std::shared_ptr<KeptId> kept;  ///< the memory; it is reused after the last owner
+      std::shared_ptr<KeptId> kept;  ///< its memory, which later copies may reuse
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
@@ -51,7 +51,7 @@ class OutputJudge {
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
   /// The verdict on a launch whose checks have finished. If no element of any output was compared,
-  /// the launch is judged wrong.
+  /// and no check program judges the outputs, the launch is judged wrong.
   [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:

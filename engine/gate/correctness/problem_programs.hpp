@@ -19,7 +19,7 @@ namespace evo {
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;
-  const Values* values = nullptr;  ///< values for expressions of the shape
+  const Values* values = nullptr;  ///< values of names in expressions, on this shape
   /// Returns the content of the input argument with this index.
   std::function<std::vector<std::byte>(std::size_t)> input = {};
   /// Returns the expected content of the output argument with this index; empty if there is none.

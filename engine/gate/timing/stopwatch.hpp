@@ -48,7 +48,7 @@ class Stopwatch {
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< index of a case of the shape on which no kernel has run
+    std::size_t fresh_case = 0;  ///< index of a check case of the shape that no kernel has used
   };
 
   /// The change that a verification makes before it launches.
@@ -97,8 +97,9 @@ class Stopwatch {
   /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 
-  /// Verifies the results of launches in the timed graphs. Checks all output sets, or one set
-  /// chosen by `random` if outputs are large. Returns a rejection if a result is wrong.
+  /// Verifies the results of launches in the timed graphs, for kFreshAddresses those of a launch
+  /// beside the graphs. For kNothing and kPoison, checks all output sets, or one set chosen by
+  /// `random` if outputs are large. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
   /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can
