@@ -280,7 +280,7 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // other files may use them
+  if (!request.t1.empty() || !source.outside.empty()) return;  // other files may use the macros
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);

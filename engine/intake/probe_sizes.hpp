@@ -28,7 +28,8 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Small values of the shape variables for a trial launch, different for each `probe`, so that two
 /// products of variables are unlikely to be equal for every `probe`. If a variable is at most 64 in
-/// the timed shape, its small values do not exceed its value there, or 3.
+/// the timed shape, its small values do not exceed its value in this shape (or 3, if the value is
+/// less).
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
 

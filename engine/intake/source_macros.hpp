@@ -23,7 +23,7 @@ struct SourceMacro {
 
 /// The macros of a source and of its copied headers that affect preprocessing.
 struct SourceMacros {
-  std::map<std::string, SourceMacro> open;  ///< not defined, or defined only as a default
+  std::map<std::string, SourceMacro> open;  ///< macros without a definition, or with only a default
   std::set<std::string> defined;            ///< names of the other macros that the source defines
 };
 

@@ -133,7 +133,8 @@ class BranchShares {
     return nearest;
   }
 
-  /// `history` comes from one CTA: whether this CTA takes the branch as often as the mean CTA.
+  /// `history` comes from one CTA. Returns whether this CTA takes the branch as often as CTAs do on
+  /// average.
   static bool is_usual(const LineActivity& branch, const BranchHistory& history, std::size_t warp) {
     constexpr double kAlike = 0.01;
     const double executions = of_warp(branch.executions, warp);
@@ -220,12 +221,12 @@ class BranchShares {
                                  const LineActivity& branch, bool is_back) const {
     if (branch.target <= line) return is_back;
     // Ignores instructions with earlier lines than the PTX block's first line, because ptxas moved
-    // them there from other blocks.
+    // such instructions in from other blocks.
     const auto apart = [&](int way, std::uint32_t from) {
       constexpr double kFar = 1e6;
       if (way < 0) return 0.0;
       const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(way)];
-      // ptxas gives an EXIT after a branch the line of the branch, so the line tells nothing.
+      // ptxas gives an EXIT after a branch the line of the branch, so the line is no evidence.
       if (to.first == to.last && unit_of(code_[to.first]) == Unit::kExit) return 0.0;
       double nearest = kFar;
       for (std::size_t i = to.first; i <= to.last; ++i) {

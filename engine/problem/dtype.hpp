@@ -40,7 +40,7 @@ struct DtypeRow {
   double relative_l2;
 
   /// The exponent bias. This function and the next ones up to largest_finite() are for floating
-  /// types only; they return bit patterns of numbers without a sign.
+  /// types only. The bit patterns that they return have the sign bit 0.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = 32;
 constexpr std::size_t kDimensions = 3;
-/// limit of the names that "arguments" of a step lists
+/// limit of the number of names in "arguments" of a step
 constexpr std::size_t kMostParameters = 1000;
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {

@@ -65,7 +65,7 @@ struct Argument {
   /// The number of elements of a buffer, or the value of a scalar. A template may set another
   /// number of elements for a workspace.
   Expression size;
-  Generator generator;  ///< for in and inout; unused with a formula or `file` alone
+  Generator generator;  ///< for in and inout; unused if a formula or only `file` is given
   /// For out and inout: the number of elements per row, as an expression of shape variables;
   /// nullopt: the output has no rows.
   std::optional<Expression> row = {};

@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kRows = 2048;  ///< about the most rows that the reference computes
+constexpr std::size_t kRows = 2048;  ///< approximate limit of the rows that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
@@ -60,7 +60,7 @@ struct SampledCheck::Ran {
   std::uint64_t ctas = 0;                       ///< number of CTAs that ran
   std::uint64_t of_ctas = 0;                    ///< number of CTAs in the grid
   std::vector<std::vector<std::byte>> outputs;  ///< contents of out arguments, by argument
-  std::vector<std::vector<bool>> written;       ///< whether an element was written, by argument
+  std::vector<std::vector<bool>> written;       ///< by argument: whether each element was written
   std::vector<std::size_t> rows;                ///< rows to compare
   std::optional<Fault> fault;
 };

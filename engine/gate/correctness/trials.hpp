@@ -32,9 +32,11 @@ class Trials {
 
   /// How a launch is judged.
   enum class Kind {
-    kSeed,    ///< compared with the expected outputs; its errors enter the result
-    kExtra,   ///< like kSeed, but its errors do not enter the result, because the inputs are known
-    kRepeat,  ///< compared bit for bit with the kept outputs; like kExtra if not deterministic
+    kSeed,   ///< compared with the expected outputs; its errors enter the result
+    kExtra,  ///< like kSeed, but its errors do not enter the result: the inputs are not new
+    /// compared bit for bit with the outputs that keep_outputs() copied; like kExtra if the kernel
+    /// is not deterministic
+    kRepeat,
   };
 
   /// Poisons the outputs, restores inout arguments, launches and checks. Does nothing once a launch

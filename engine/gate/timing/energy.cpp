@@ -13,7 +13,7 @@ namespace {
 /// idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
 /// Reading the energy counter takes at most 1 / kReadingShare of the time, because the card idles
-/// while the counter is read. If reading is slow, it takes more, because readings are at most
+/// while the counter is read. Slow readings take more of the time, because readings are at most
 /// kMostBetweenReadings_s apart.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;

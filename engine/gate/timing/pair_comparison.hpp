@@ -49,14 +49,15 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// True if the difference (the distance from 1 of the ratio closest to 1, where all ratios lie on
-  /// one side of 1) is so much larger than the scatter (largest minus smallest ratio) that more
-  /// pairs would not change the verdict. The difference must be three times the scatter after six
-  /// pairs, or after four pairs of long launches. For long launches, the difference may also equal
-  /// the scatter after six pairs, or half the scatter after eight. Normally distributed ratios
-  /// without a difference, with a scatter above the limit of a tie (0.4 %), pass this test with a
-  /// probability of 1 in 100,000; for long launches, 1 in 1,000. Two pairs of very long launches
-  /// are enough if the difference is above 1 % and more than ten times the scatter.
+  /// True if the ratios of the times all lie on one side of 1, and the difference (the distance
+  /// from 1 of the ratio closest to 1) is so much larger than the scatter (largest minus smallest
+  /// ratio) that more pairs would not change the verdict. The difference must be three times the
+  /// scatter after six pairs, or after four pairs of long launches. For long launches, the
+  /// difference may also equal the scatter after six pairs, or half the scatter after eight.
+  /// Normally distributed ratios without a difference, with a scatter above the limit of a tie (0.4
+  /// %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000. Two
+  /// pairs of very long launches are enough if the difference is above 1 % and more than ten times
+  /// the scatter.
   [[nodiscard]] bool is_plain() const;
   /// For long launches: true if at least kFewestOfLong pairs (kFewestOfVeryLong of very long
   /// launches) were taken, and in no pair the ratio of the times differs from 1 by more than the
