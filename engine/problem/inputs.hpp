@@ -20,8 +20,9 @@ struct InputCase {
 };
 
 /// Returns the options with which generate() draws an input of a case. The second case of a shape
-/// contains sorted and constant runs. Each case places zeros and extremes in only one of its
-/// inputs, a different input for each case.
+/// contains sorted and constant runs. The random inputs take turns: each case places zeros and
+/// extremes in only one input, so that a zero of one input never meets a zero of another input, as
+/// in 0 / 0.
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 

@@ -139,8 +139,8 @@ struct Argument {
   /// Number of leading bytes that are compared. Throws ProblemError if `compared` is not a whole
   /// number from 1 to the number of elements.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
-  /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
-  /// support the texture object.
+  /// The texture object of this argument, which must have one. Throws ProblemError if a size is not
+  /// a whole number from 1, or if CUDA does not support the texture object.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
   /// Number of elements per row of an output; 0 for an output without rows. Throws ProblemError
   /// unless the compared elements are whole rows.

@@ -24,7 +24,7 @@ struct RunRequest {
 
 /// The arguments of --resume.
 struct Resumption {
-  RunId id = 0;                    ///< 0: the newest unfinished run on this space, shape and device
+  RunId id = 0;                    ///< 0: the newest unfinished run that fits the command line
   std::string db;                  ///< path of the database, for messages
   std::vector<std::string> given;  ///< the options given on the command line, for example "--seed"
 };
