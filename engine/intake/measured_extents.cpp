@@ -279,7 +279,8 @@ class Measurement {
     }
   }
 
-  /// Step 4 of measure_extents(): tests the expressions with other configurations that launch.
+  /// Step 4 of measure_extents(): tests the expressions with other configurations that run without
+  /// a fault.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {

@@ -32,7 +32,8 @@ struct TimingOptions {
 
 /// A kernel's timed launches on one shape, and the verification of their results.
 ///
-/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). Before a launch, its
+/// 1. With k input sets, launch j takes input set j mod k and writes output set j mod (k + 1).
+///    Before a launch, its
 ///    output set therefore never holds the results for the launch's inputs. A kernel that skips
 ///    work because the output already holds a result, or because it has seen the inputs before,
 ///    leaves a wrong result. If a graph has fewer than k (k + 1) launches (a period), several
