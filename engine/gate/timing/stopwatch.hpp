@@ -33,11 +33,10 @@ struct TimingOptions {
 /// A kernel's timed launches on one shape, and the verification of their results.
 ///
 /// 1. With k input sets, launch j takes input set j mod k and writes output set j mod (k + 1).
-///    Before a launch, its
-///    output set therefore never holds the results for the launch's inputs. A kernel that skips
-///    work because the output already holds a result, or because it has seen the inputs before,
-///    leaves a wrong result. If a graph has fewer than k (k + 1) launches (a period), several
-///    graphs form one sequence.
+///    Before a launch, its output set therefore never holds the results for the launch's inputs. A
+///    kernel that skips work because the output already holds a result, or because it has seen the
+///    inputs before, leaves a wrong result. If a graph has fewer than k (k + 1) launches (a
+///    period), several graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
 ///    cannot distinguish the verified launches from the timed launches.
 class Stopwatch {
