@@ -12,7 +12,9 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite. Less time is reserved if earlier comparisons were short.
+/// kernels with the elite. Less time is reserved if earlier comparisons were short:
+/// kTimesLongestComparison times the longest one, but at least the fraction kLeastPartToCompare of
+/// the usual reserve.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -159,8 +161,9 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit, so
-/// that it does not challenge the elite, and the order of timings has no effect.
+/// The early-stop limit may have fallen since a kernel was timed. Marks a precisely timed kernel
+/// that is slower than the present limit as coarsely timed, so that it does not challenge the
+/// elite. The result then does not depend on the order in which kernels are timed.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -206,7 +209,8 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Skips a proposal that another strategy has made before and that is being evaluated.
+    // Skips candidates known in advance, and candidates that another shape's strategy has proposed
+    // and that are not recorded yet.
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -219,7 +223,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Candidates that no strategy proposes (milestones) do not wait for earlier outcomes.
+    // Candidates known in advance, such as milestones, do not wait for earlier outcomes.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -371,8 +375,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Records all finished candidates, even those that follow an unfinished candidate, so that the run
-/// finds them in its history if it is extended.
+/// Records all finished candidates, except those that must be timed again, even if they follow an
+/// unfinished candidate. A run that is continued later finds them in its history.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;

@@ -44,7 +44,7 @@ struct TunerOptions {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string objective = "time";          ///< see Objective
   std::vector<KnownCandidate> known = {};  ///< candidates judged after the milestones and the
-                                           ///< defaults
+                                           ///< default configuration
 };
 
 }  // namespace evo

@@ -18,7 +18,7 @@ constexpr std::size_t kMostRuns = 64;
 
 struct Source {
   RunId run = 0;
-  double distance = 0;  ///< distance of the run's shape
+  double distance = 0;  ///< see distance_to()
   bool same_device = false;
   std::vector<Candidate> best = {};
 };
@@ -85,7 +85,7 @@ std::optional<Source> source_of(const Store& store, const TuningTask& task, cons
     }
     return source;
   } catch (const InputError&) {
-    return std::nullopt;  // the run stored files of another version
+    return std::nullopt;  // another version of evo-tune stored files in another format
   } catch (const Json::exception&) {
     return std::nullopt;
   }

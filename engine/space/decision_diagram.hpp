@@ -55,7 +55,7 @@ class DecisionDiagram {
     std::size_t values = 0;
     /// for each node and value: the number of a node of the next layer, or kNone
     std::vector<std::uint32_t> child;
-    std::vector<std::uint64_t> counts;  ///< for each node, at most 2^62
+    std::vector<std::uint64_t> counts;  ///< for each node: assignments below it, at most 2^62
     /// in a huge set: number of assignments below each node, relative to the largest of this layer
     std::vector<double> weights;
   };
@@ -76,7 +76,8 @@ class DecisionDiagram {
 };
 
 /// The order in which DecisionDiagram::build() assigns the parameters: the best of several greedy
-/// orders, which begin with different parameters. The best order gives the smallest diagram.
+/// orders, which begin with different parameters. The best order has the lowest bound on the number
+/// of nodes.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

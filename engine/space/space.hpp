@@ -33,7 +33,7 @@ struct SpaceDefinition {
   std::string problem;
   std::string template_name;
   std::string arch;   ///< "sm_89"
-  std::string shape;  ///< the shapes that are timed by default
+  std::string shape;  ///< name of the shape that is timed by default
   std::vector<Parameter> parameters;
   Formulas let = {};  ///< named formulas, already expanded in constraints
   std::vector<ConstraintText> constraints = {};

@@ -28,9 +28,9 @@ struct StudyOptions {
 /// Mean and spread of a result over the repeats of a search.
 struct Spread {
   double mean = 0;
-  double deviation = 0;  ///< standard deviation of one repeat
-  double p10 = 0;
-  double p90 = 0;
+  double deviation = 0;  ///< standard deviation over the repeats
+  double p10 = 0;        ///< 10 % quantile
+  double p90 = 0;        ///< 90 % quantile
 };
 
 struct StudyResult {
@@ -38,7 +38,7 @@ struct StudyResult {
   std::size_t cutoff = 0;
   std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
   std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
-  Spread score;                                                 ///< the methodology's score
+  Spread score;                                                 ///< see methodology_score()
   /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;
   /// fraction of failed configurations in the whole space, which random search has on average

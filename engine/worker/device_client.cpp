@@ -269,8 +269,8 @@ Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
 }
 
 /// Waits until the worker has answered the abandoned request, because a new process would have to
-/// open the device and to compute the expected outputs again. Ends a worker that takes longer than
-/// a new process, or that is unusable afterwards.
+/// open the device and to compute the expected outputs again. Ends a worker that does not answer
+/// within kLimit, or that is unusable after its answer.
 Task<> DeviceClient::finish_abandoned() {
   constexpr std::chrono::milliseconds kLimit{1000};
   const SteadyTime deadline = loop_.now() + kLimit;

@@ -23,7 +23,7 @@ struct SessionSetup {
   std::string template_name;
   KernelImage reference;      ///< no entries: no reference kernel is launched
   Values reference_macros;    ///< macros of the reference's configuration
-  KernelImage check_kernels;  ///< of check_kernels.cu; no entries: the CPU checks
+  KernelImage check_kernels;  ///< of check_kernels.cu; no entries: the CPU compares outputs
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
   TimingOptions timing;

@@ -36,7 +36,7 @@ __device__ __forceinline__ QueryHalves halves_of(const QueryBytes& bytes) {
 
 /// Q of a warp, in shared memory or registers, as Q_IN_REGS says.
 struct Queries {
-  u32 shared;  ///< Q_IN_REGS no: this lane's position in row `quad` of the warp's first block
+  u32 shared;  ///< Q_IN_REGS no: address of row `quad` of the warp's first block
   QueryBytes bytes[Q_IN_REGS == Q_IN_REGS_BYTES ? kBlocks : 1][kGroups];
   QueryHalves halves[Q_IN_REGS == Q_IN_REGS_HALVES ? kBlocks : 1][kGroups];
 
