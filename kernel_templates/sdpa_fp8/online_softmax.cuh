@@ -275,7 +275,7 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // added to a large P, it sets the sign
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // sets the sign bit of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
   u32 largest = 0;  // of the bytes from linear interpolation, in each half
