@@ -12,9 +12,7 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite. Less time is reserved if earlier comparisons were short:
-/// kTimesLongestComparison times the longest one, but at least the fraction kLeastPartToCompare of
-/// the usual reserve.
+/// kernels with the elite, or less if earlier comparisons were short (see seconds_to_compare()).
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -161,9 +159,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// The early-stop limit may have fallen since a kernel was timed. Marks a precisely timed kernel
-/// that is slower than the present limit as coarsely timed, so that it does not challenge the
-/// elite. The result then does not depend on the order in which kernels are timed.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit,
+/// which may have fallen meanwhile, so that the order of timings does not affect the elite.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -209,8 +206,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Skips candidates known in advance, and candidates that another shape's strategy has proposed
-    // and that are not recorded yet.
+    // Skips candidates known in advance, and candidates that wait for their record (slots_).
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }

@@ -121,11 +121,14 @@ std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json
     }
     tell("device worker killed", "another process killed the worker while it was starting");
     if (attempt < kAttempts) return std::nullopt;
-    throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
+    throw MissingError(
+        "the device worker for " + device_id_ +
+        " is killed whenever it starts; sudo dmesg shows whether the system ran out of memory");
   }
   if (reply->contains("out_of_memory")) {
     throw MissingError("the device worker for " + device_id_ + " needs more memory (limit " +
-                       reply->at("out_of_memory").get<std::string>() + ")");
+                       reply->at("out_of_memory").get<std::string>() +
+                       "); next step: use a smaller shape or a machine with more memory");
   }
   if (reply->contains("error")) rethrow(*reply);
   return reply;

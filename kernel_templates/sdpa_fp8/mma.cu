@@ -6,8 +6,8 @@
 // D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel runs on sm_80 and
 // newer; its fp8 modes need sm_89.
 //
-// A work item is kTileM queries of one (batch, head). A warp processes WARP_M of these queries and
-// TILE_N / WARPS_KV keys of every tile of TILE_N keys, in steps of STEP_N keys:
+// A work item is kTileM queries of one (batch, head) and 1 / SPLIT_KV of the keys. A warp processes
+// WARP_M of the queries and TILE_N / WARPS_KV keys of every tile of TILE_N keys, STEP_N at a time:
 //
 //   1. scores = Q K^T           fragments from the bytes of K; QK_MODE f16 unpacks them to f16
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal

@@ -1,5 +1,5 @@
 // The mbarriers of a ring that producers fill ahead of the consumers. Include mma_config.cuh
-// or wgmma_config.cuh before this file, because problem.cuh needs it.
+// or wgmma_config.cuh before this file, because problem.cuh needs one of them.
 #pragma once
 
 #include "common/mbarrier.cuh"
