@@ -69,7 +69,7 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
 /// in turn, and each strategy observes all outcomes on its shape. A kernel that is withdrawn on one
-/// shape is withdrawn on all shapes.
+/// shape is withdrawn on all shapes, unless the profile gate withdrew it.
 class Tuner {
  public:
   /// All references must outlive the tuner. `runs`: the stored run for each shape of the task.

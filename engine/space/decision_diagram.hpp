@@ -29,8 +29,8 @@ namespace evo {
 class DecisionDiagram {
  public:
   /// Builds the diagram of the assignments that satisfy `constraints`. Returns nullopt if the
-  /// diagram would have more than `max_edges` edges. `value_counts`: the number of values of each
-  /// parameter, at least 1.
+  /// diagram would have more than `max_edges` edges or too many nodes in a layer. `value_counts`:
+  /// the number of values of each parameter, at least 1.
   [[nodiscard]] static std::optional<DecisionDiagram> build(
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);

@@ -22,7 +22,7 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
-  std::string where = {};  ///< a condition; if it is false, the milestone is left out
+  std::string where = {};  ///< condition on the shape; false: left out
 };
 
 /// The content of a search space file with a valid format; the class Space checks constraints.
@@ -32,7 +32,7 @@ struct SpaceDefinition {
   std::string description = {};
   std::string problem;
   std::string template_name;
-  std::string arch;   ///< "sm_89"
+  std::string arch;   ///< such as "sm_89"
   std::string shape;  ///< name of the shape that is timed by default
   std::vector<Parameter> parameters;
   Formulas let = {};  ///< named formulas, already expanded in constraints

@@ -36,8 +36,8 @@ struct Spread {
 struct StudyResult {
   std::string space;
   std::size_t cutoff = 0;
-  std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
-  std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
+  std::array<Spread, kReportedBudgets.size()> fraction;         ///< see fraction_of_optimum()
+  std::array<double, kReportedBudgets.size()> random_fraction;  ///< for random search
   Spread score;                                                 ///< see methodology_score()
   /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;

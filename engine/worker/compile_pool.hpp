@@ -42,9 +42,9 @@ class CompilePool final : public CompileService {
   /// The pool starts compiler processes when needed. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
-  /// Adds a compiler process on `host` if its compiler has the same version() as this machine's.
-  /// If the compiler versions differ, reports the refusal to CompilePoolOptions::on_event.
-  /// `memory_bytes`: memory limit of the process.
+  /// Adds a compiler process on `host` if its compiler has the same version() as this machine's. If
+  /// the versions differ or the process does not answer, reports the refusal to
+  /// CompilePoolOptions::on_event. `memory_bytes`: memory limit of the process.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;

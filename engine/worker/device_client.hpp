@@ -38,7 +38,7 @@ class DeviceClient final : public DeviceService {
   DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// Closes the connection to the worker process, so that an idle worker ends by itself.
+  /// Ends the worker process: closes the connection to an idle worker, and kills a busy worker.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;

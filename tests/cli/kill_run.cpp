@@ -35,9 +35,9 @@ class Broken : public Error {
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
 };
 
-/// The command line of a run. If the victim is evo-tune itself, the run has kernels with every
-/// defect. If the victims are workers, all kernels are right, because otherwise the program could
-/// not distinguish its kills from kernels that end their worker.
+/// The command line of a run. If the victim is evo-tune itself, the run includes defective kernels.
+/// If the victims are workers, all kernels are right, because otherwise the program could not
+/// distinguish its kills from kernels that end their worker.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
     return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);

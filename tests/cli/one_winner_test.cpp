@@ -1,5 +1,5 @@
 // Tests that evo-elite, its JSON, the report, the exported kernel and the bundle name the same
-// winner of a database, or the same reason why there is none.
+// winner of a run, or none.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

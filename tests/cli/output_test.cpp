@@ -1,4 +1,4 @@
-// Tests every program with a standard output that cannot be written, and with closed standard
+// Tests the programs with a standard output that cannot be written, and with closed standard
 // streams.
 
 #include <gmock/gmock.h>
@@ -16,8 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Prepares input files in a folder, and lists commands that print something, at least one for each
-/// program.
+/// Prepares input files in a folder, and lists commands of most programs that print something.
 class Output : public testing::Test {
  protected:
   Output() {
