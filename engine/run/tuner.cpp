@@ -90,7 +90,8 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// When the time is over, records the finished evaluations and closes the generation.
+/// Searches until the end or `stop`. When the time is over, records the finished evaluations and
+/// closes the generation.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());

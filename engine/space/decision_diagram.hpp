@@ -16,8 +16,8 @@ namespace evo {
 /// decision diagram. The diagram counts the assignments, tests whether the set contains an
 /// assignment, and finds the assignment of a rank, without listing the set.
 ///
-///   1. Order the parameters so that, in each layer, unfinished constraints need few of the
-///      parameters that are assigned already.
+///   1. Order the parameters so that, in each layer, unfinished constraints (those with unassigned
+///      parameters) need few of the assigned parameters.
 ///   2. Layer by layer, extend each node by each value of the layer's parameter. Merge partial
 ///      assignments that agree on the parameters that unfinished constraints need. Check a
 ///      constraint when its last parameter is assigned.

@@ -114,8 +114,8 @@ std::vector<ParameterValue> read_values(const JsonReader& reader) {
   return values;
 }
 
-/// Throws an error if two values of a macro are equal. Names are equal if they are equal in upper
-/// case, as in value_name(); other values are compared as numbers.
+/// Throws an error if names and numbers are mixed, or if two values of a macro are equal. Names are
+/// equal if they are equal in upper case, as in value_name(); other values are compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;

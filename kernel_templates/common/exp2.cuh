@@ -1,4 +1,4 @@
-// Implementations of 2^x, from exact to fast.
+// Implementations of 2^x, from accurate to fast.
 #pragma once
 
 #include "common/types.cuh"

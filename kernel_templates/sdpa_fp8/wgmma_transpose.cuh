@@ -27,7 +27,7 @@ __device__ __forceinline__ void for_own_blocks(u32 copier, const Use& use) {
 }
 
 /// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. A copy
-/// instruction takes time in proportion to the memory lines that it touches, so the lanes of each
+/// instruction takes time in proportion to the cache lines that it touches, so the lanes of each
 /// instruction copy whole lines.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, u32 copier) {
   constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies
