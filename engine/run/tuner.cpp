@@ -266,7 +266,7 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
 }
 
 /// True if the history of a resumed run has the candidate at its position in the generation.
-/// Another version of evo-tune may have proposed another candidate for the position.
+/// Compares configurations, because another version of evo-tune may have proposed another one.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {

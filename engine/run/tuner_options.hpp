@@ -16,7 +16,7 @@ namespace evo {
 enum class Aim {
   /// find the fastest kernel: rank an elite, and spend little time on kernels that cannot enter it
   kSearch,
-  kRecord,  ///< record the times of all candidates, measured alike: no milestones, elite or
+  kRecord,  ///< record the times of all candidates, all timed alike: no milestones, elite or
             ///< comparisons
 };
 

@@ -15,7 +15,6 @@ enum class Neighbourhood {
 };
 
 /// The neighbours of `candidate`: valid candidates that differ from it in exactly one parameter.
-/// With kNextValue, values that make the candidate invalid are skipped.
 [[nodiscard]] std::vector<Candidate> neighbours(const CandidateSpace& space,
                                                 const Candidate& candidate,
                                                 Neighbourhood neighbourhood);

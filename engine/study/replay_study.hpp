@@ -41,7 +41,7 @@ struct StudyResult {
   Spread score;                                                 ///< see methodology_score()
   /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;
-  /// fraction of failed configurations in the whole space, which random search has on average
+  /// fraction of failed configurations in the whole space: the expectation for random search
   double recorded_failed_share = 0;
   std::size_t evaluations = 0;  ///< total over all repeats
   double seconds = 0;           ///< wall clock

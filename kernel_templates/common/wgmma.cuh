@@ -3,7 +3,7 @@
 //
 // Warp w of the warpgroup has rows 16 w … 16 w + 15 of a product's 64 rows. Fragments have the
 // layout of mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): for each
-// n-tile of 8 columns, an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
+// n-tile of 8 columns, lane 4 g + t has {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
 //
 // From start_products() to the corresponding wait_products(), the registers of accumulators and
 // operands must not be touched.

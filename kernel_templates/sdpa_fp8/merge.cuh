@@ -3,9 +3,9 @@
 // a second run gives the same bits.
 //
 // The accumulators of O are stored as fragments: 256 floats for each block of 16 rows and chunk of
-// 16 columns. Lane L owns four floats from 4 L on (row g) and four from 128 + 4 L on (row g + 8):
-// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of lane L,
-// so there are no bank conflicts.
+// 16 columns. Lane L = 4 g + t owns four floats from 4 L on (row g) and four from 128 + 4 L on (row
+// g + 8): columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of
+// lane L, so there are no bank conflicts.
 //
 // Include mma_tiles.cuh or wgmma_tiles.cuh before this file: they define sync_consumers(), and
 // include the file that defines kShares, kShareChunks, kExchange, kStats and kBroadcast.

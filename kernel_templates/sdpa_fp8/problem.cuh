@@ -67,8 +67,8 @@ __device__ __forceinline__ Scales scales_of(const Problem& problem, const Descal
   return {problem.softmax_scale * kLog2E * descales.q * descales.k, descales.v};
 }
 
-/// `line`: index of a tile of queries and a part of the keys of `head`. With CAUSAL, later tiles of
-/// queries have more keys, and the tile with most keys must start first, because it takes longest.
+/// `line`: SPLIT_KV times the number of the tile of queries, plus the part of the keys. If CAUSAL,
+/// tiles are numbered from the last, which has most keys, so that the longest work starts first.
 __device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
   const int row_tiles = ceil_div(problem.q_len, kTileM);
   const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;

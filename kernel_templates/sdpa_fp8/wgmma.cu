@@ -307,8 +307,8 @@ __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedu
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA for each tile of
-/// queries, along x. `queue` is zero before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA per work item,
+/// along x. `queue` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

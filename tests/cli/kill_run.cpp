@@ -68,7 +68,7 @@ class KillRun {
                 << std::endl;
     }
     std::cout << done_ << " kills of " << options_.victim << " in " << runs << " runs of "
-              << expected_.size() << " lines of content (seed " << options_.seed
+              << expected_.size() << " compared lines each (seed " << options_.seed
               << "): every run had the results of the undisturbed run" << std::endl;
   }
 
