@@ -45,8 +45,8 @@ class DecisionDiagram {
   /// The number of assignments, rounded to a double; at most the largest double.
   [[nodiscard]] double size() const;
   [[nodiscard]] bool contains(const Candidate& candidate) const;
-  /// The assignment with rank `rank` < count(). Assignments of neighbouring ranks differ mostly in
-  /// the parameters that are assigned last.
+  /// The assignment with rank `rank` < count(). Unless the set is huge, assignments of neighbouring
+  /// ranks differ mostly in the parameters that are assigned last.
   [[nodiscard]] Candidate at(std::uint64_t rank) const;
 
  private:

@@ -142,9 +142,9 @@ struct Rescaling {
   float factor[kBlocks][2];
 };
 
-/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
-/// of a row of the warp would exceed its limit; with kCeilings, raises them further if many scores
-/// are near the maximum, so that they need not be raised again soon.
+/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if a P
+/// of the warp would exceed 2^LAZY_RESCALE, or 2^kPOffset with kCeilings, which also raises them
+/// further if many scores are near the maximum, so that they need not be raised again soon.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
