@@ -69,7 +69,8 @@ const std::string& CompilePool::version() {
       const Ending ending = slot.process->kill();
       slot.process.reset();
       if (ending.killed_from_outside && attempt < kAttempts) continue;
-      throw MissingError("the compiler process does not answer: " + ending.text);
+      throw MissingError("the compiler process does not answer: " + ending.text +
+                         "\nnext step: evo-tune doctor shows whether NVRTC works");
     }
     if (reply->contains("error")) {
       slot.process.reset();
