@@ -207,7 +207,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Skips candidates known in advance, and candidates that wait for their record (slots_).
+    // Skips candidates known in advance, and candidates that are not recorded yet (slots_).
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }

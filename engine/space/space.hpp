@@ -56,8 +56,8 @@ struct SpaceDefinition {
 class Space final : public CandidateSpace {
  public:
   /// Throws SpaceError for invalid constraints, for constraints that no candidate satisfies, and
-  /// for defaults or milestones that violate a constraint. The message names file, key, value and
-  /// allowed values.
+  /// for defaults or milestones that violate a constraint. The message names the file, the key and
+  /// the violated constraints.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;

@@ -43,8 +43,8 @@ class DeviceClient final : public DeviceService {
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
 
-  /// Waits until the device is open; must be called first. Throws MissingError or InputError when
-  /// the device cannot be opened.
+  /// Waits until the device is open. Call this function or open() before any other. Throws
+  /// MissingError or InputError when the device cannot be opened.
   void wait_until_open();
   /// Like wait_until_open(), but other coroutines continue to run.
   Task<> open();
