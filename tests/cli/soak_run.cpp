@@ -33,9 +33,9 @@ using std::chrono::milliseconds;
 struct Options {
   int evaluations = 10'000;
   std::uint64_t seed = 1;
-  int compile_faults = 3000;  ///< out of a million
-  int launch_faults = 10;     ///< out of a million; a candidate makes about a hundred launches
-  int pause_ms = 400;         ///< between two external faults, on average
+  int compile_faults = 3000;  ///< out of a million compilations
+  int launch_faults = 10;     ///< out of a million launches; a candidate makes about 100 launches
+  int pause_ms = 400;         ///< mean time between two disturbances by this program
 };
 
 constexpr int kChildren = 50;
@@ -114,7 +114,7 @@ class Soak {
   }
 
   /// Starts or resumes evo-tune, and disturbs it until it ends. Returns false if the run is
-  /// finished or cannot be continued.
+  /// finished, or if evo-tune has ended by itself too often.
   bool one_life() {
     const bool resumes = has_run();
     const std::size_t before = acknowledged_.size();

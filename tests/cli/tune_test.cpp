@@ -19,7 +19,8 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Makes one run whose kernels have all planted defects. All tests of this class examine this run.
+/// Makes one run of a space with a milestone for each planted defect. All tests of this class
+/// examine this run.
 class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -127,8 +128,8 @@ TEST_F(EvoTunePlanted, TheSameKernelIsNotRunTwice) {
 TEST_F(EvoTunePlanted, ReplacedWorkersAreEvents) {
   std::map<std::string, int> kinds;
   for (const StoredEvent& event : session_->store().events(1)) ++kinds[event.kind];
-  EXPECT_GE(kinds["device worker killed"], 2);    // never returns, crashes
-  EXPECT_GE(kinds["device worker replaced"], 1);  // illegal address
+  EXPECT_GE(kinds["device worker killed"], 2);    // milestones "never returns", "crashes"
+  EXPECT_GE(kinds["device worker replaced"], 1);  // milestone "illegal address"
 }
 
 TEST_F(EvoTunePlanted, CompilersThatDiedAreNotRemembered) {
@@ -222,7 +223,7 @@ TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
   }
 }
 
-/// Writes a copy of the space file in which every configuration has a defect.
+/// Writes a copy of the space file in which every configuration has a defect, and returns its path.
 std::string space_of_defects(const FakeSession& session) {
   json space = json::parse(read_text_file(FakeSession::faults_space()));
   space["parameters"][0]["values"] = {"all_zero", "too_many_registers"};
@@ -266,8 +267,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // A run has 22 milestones, the default configuration and two generations of four. A run has
-    // fewer candidates only if no configuration is left to propose.
+    // A run has 31 candidates: 22 milestones, the default configuration and two generations of
+    // four. The test allows one fewer.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }

@@ -174,7 +174,7 @@ class HandTest(Cluster):
             for _ in range(cuts):
                 one = chance.choice(sessions)
                 play(self.port, one[:chance.randrange(1, min(len(one), 4000))], 0.02)
-            relay.cuts_after = 40  # in the middle of a record of a working worker
+            relay.cuts_after = 40  # cuts a TLS record of a working worker in two
             self.expect(lambda: self.rows("SELECT 1 FROM event WHERE kind = 'worker left'"), "the cut is not seen")
             self.expect(lambda: len(self.refused()) >= replays, "replays are not refused")
             self.assertLess(kilobytes(gateway), before + 20000)
@@ -186,7 +186,7 @@ class HandTest(Cluster):
 
     def test_the_network_is_cut(self):
         """During the run, the relay begins to lose all data, but it closes neither the connection
-        to the worker nor the connection to the run."""
+        to the worker nor the connection to the run. The worker must end, and the run must go on."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 

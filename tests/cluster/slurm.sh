@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts or stops a private Slurm on this machine: tests/cluster/slurm.sh start|stop FOLDER PORT
-# This Slurm has a controller and two nodes, each with eight cores and two GPUs (null devices).
-# The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
+# This Slurm has a controller and two nodes, each with eight cores and two GPUs (really null
+# devices). The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
 # The script needs neither systemd nor cgroups, and uses the TCP ports PORT to PORT+3.
 set -u
 folder="$(realpath -m "$2")"

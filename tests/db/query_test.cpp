@@ -65,7 +65,7 @@ TEST_F(QueryTest, StoresValuesByTheirKind) {
   EXPECT_EQ(type_of(std::uint64_t{1}), "text");
   EXPECT_EQ(type_of(Verdict::kTie), "text");
   EXPECT_EQ(type_of(Blob{"x"}), "blob");
-  EXPECT_EQ(type_of(Blob{}), "blob") << "an empty one is no null";
+  EXPECT_EQ(type_of(Blob{}), "blob") << "an empty Blob is not NULL";
 }
 
 TEST_F(QueryTest, ReadsColumnsInTheirOrderAndRowsFromTheirFirstColumn) {

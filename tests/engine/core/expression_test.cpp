@@ -165,8 +165,8 @@ TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
   EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
   EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
   EXPECT_THAT(message("A" + repeated("<A+1", 2400)), HasSubstr("too long"));
-  // Each level of parentheses may double the length of the translated expression, which is an error
-  // if it becomes too long.
+  // Each level of parentheses may double the length of the translated expression. The translation
+  // must still end, and an expression that becomes too long is an error.
   EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
   EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
 }

@@ -246,7 +246,7 @@ TEST_F(Ordinary, MandelbrotAgreesBitForBit) {
     }
     different += i != got[static_cast<std::size_t>(p)] ? 1 : 0;
   }
-  EXPECT_LE(different, 4);  // the test |z| < 2 may be contracted either way
+  EXPECT_LE(different, 4);  // compilers may fuse |z|² differently
 }
 
 TEST_F(Ordinary, DynamicSharedMemoryAndSparseRows) {

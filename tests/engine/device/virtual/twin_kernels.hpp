@@ -38,7 +38,8 @@ struct TwinKernel {
 /// wrong results; "" if there is no report and every result is right.
 [[nodiscard]] std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& entry,
                                      std::uint64_t seed, int threads);
-/// Whether the report about a wrong version of a kernel is about the kernel's defect.
+/// Whether the report about a wrong version of a kernel is about the kernel's defect. False if the
+/// wrong version is harmless.
 [[nodiscard]] bool is_defect_found(const TwinKernel& kernel, const std::string& report);
 
 }  // namespace evo::test

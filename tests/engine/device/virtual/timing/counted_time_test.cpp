@@ -7,8 +7,8 @@
 namespace evo::test {
 namespace {
 
-// Expected figures are from NVIDIA's occupancy calculator for compute capability 8.9 (65536
-// registers, 48 warps, 24 CTAs, 100 KiB).
+// Expected figures are from NVIDIA's occupancy calculator for compute capability 8.9 (an SM has
+// 65536 registers and 100 KiB of shared memory, and holds 48 warps and 24 CTAs).
 TEST(Occupancy, FollowsThePublishedRules) {
   const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 0).ctas_per_sm, 12);
