@@ -176,7 +176,7 @@ TEST(Compare, ErrorsRelativeToTheirRowByHand) {
   // larger relative error.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
-  EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
+  EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // |0.5 - 0.7| / 0.5; f32 rounds 0.7
   EXPECT_EQ(found.worst_row_index, 3U);
   EXPECT_EQ(found.worst_row_value, "0.5");
   EXPECT_EQ(found.worst_row_expected, "0.7");

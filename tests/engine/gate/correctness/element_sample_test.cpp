@@ -85,7 +85,8 @@ class ElementSampleTest : public testing::Test {
   static std::string reason_of(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : "passed";
   }
-  /// Expects that the check passed, and returns the part of the grid that ran.
+  /// Returns the part of the grid that ran, in words ("": the whole grid), or the reason if the
+  /// kernel was rejected.
   static std::string sampled(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : result.checks.front().sampled;
   }

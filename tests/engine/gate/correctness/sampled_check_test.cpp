@@ -339,7 +339,8 @@ TEST_F(Sampled, AToleranceThatTakesACopyIsAnErrorOfTheProblem) {
   }
 }
 
-/// A CTA that reads data of its neighbour can detect whether the whole grid runs.
+/// A CTA that finds data of another CTA in the workspace can detect whether the whole grid runs, so
+/// a kernel that writes to the workspace runs whole.
 TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
   const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));
   EXPECT_EQ(reason_of(result), "passed");

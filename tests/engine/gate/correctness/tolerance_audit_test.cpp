@@ -30,7 +30,7 @@ fake::Kernel shifted(float offset) {
   };
 }
 
-/// y[i] = value.
+/// A kernel y[i] = value.
 fake::Kernel constant(float value) {
   return [value](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i)
@@ -276,7 +276,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
 
 TEST_F(ToleranceAuditTest, ANearMissOfOneSeedMayBeAnAccident) {
   // Adjacent elements of y are nearly equal for the inputs of the first seed only.
-  std::map<int, float> firsts;  // by shape
+  std::map<int, float> firsts;  // x[0] of the first seed, for each N
   const auto steps = [&firsts](const Launch& launch) {
     const auto* x = launch.buffer<float>(kInputX);
     auto* y = launch.buffer<float>(kOutputY);

@@ -106,7 +106,7 @@ struct Noise {
   double drift = 0;   ///< standard deviation of the first-order autoregressive part
   double memory = 0;  ///< coefficient of the autoregressive part
   double bumps = 0;   ///< share of samples that take a fifth longer
-  double slope = 0;   ///< relative change per sample, for ever
+  double slope = 0;   ///< relative increase from each sample to the next
 };
 
 class NoisyClock {

@@ -147,7 +147,7 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 2);
-  EXPECT_EQ(launches, 4);  // launches for planning and verification are halves of pairs
+  EXPECT_EQ(launches, 4);  // planning and verification use launches of the pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 
