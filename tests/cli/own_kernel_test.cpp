@@ -268,7 +268,8 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
   space_["let"] = {{"HALF", "PER_CTA / 2"}};
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
-  // evo-elite reads the run from the database, and needs no file of the problem.
+  // evo-elite reads the space from the database and does not read the problem file, so it must
+  // accept a constraint with names of the problem (PER_CTA, N).
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "

@@ -174,9 +174,9 @@ TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/correctness gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/timing gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n"))
-      << "the control has no candidate";
+      << "the control is timed outside the range of any candidate";
   EXPECT_THAT(ranges, EndsWith("\nthe process ended by itself\n"))
-      << "a profiler writes its file then";
+      << "a profiler writes its file when the process ends by itself";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace evo {
 /// rejections, which depend on the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
-/// The first line in which two results of run_content() differ, as it is in `a` and in `b`; empty
+/// Compares two results of run_content(). Returns both versions of the first line that differs; ""
 /// if `a` and `b` are equal.
 [[nodiscard]] std::string first_difference(const std::vector<std::string>& a,
                                            const std::vector<std::string>& b);

@@ -214,7 +214,7 @@ class Soak {
   }
 
   /// The largest resident set of evo-tune in KiB, measured when about the fraction `share` of all
-  /// evaluations was done.
+  /// evaluations was done; 0 if it was not measured then.
   [[nodiscard]] long memory_at(double share) const {
     constexpr double kAround = 0.1;
     const auto all = static_cast<double>(acknowledged_.size());

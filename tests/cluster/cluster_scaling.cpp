@@ -40,7 +40,8 @@ constexpr std::array<const char*, 4> kOrdered = {"DEPTH", "STAGES", "UNROLL", "S
 constexpr int kValues = 8;
 
 /// The made-up time of a kernel in µs. The time has one optimum, two parameters whose best values
-/// depend on each other, and up to 1 % of noise. One kernel of 220 is within 2 % of the fastest.
+/// depend on each other, and up to 1 % of noise. About one kernel of 200 takes at most 2 % longer
+/// than kOptimumUs.
 double time_of(const fake::Program& program) {
   std::array<double, kOrdered.size()> distance{};
   std::uint64_t number = 0;

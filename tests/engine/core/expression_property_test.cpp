@@ -1,5 +1,5 @@
 // Compares the values of random expressions with an independent evaluator of expression trees. The
-// expressions use all operators, functions and spellings of the expression language.
+// expressions use all operators and most functions of the expression language.
 
 #include <gtest/gtest.h>
 

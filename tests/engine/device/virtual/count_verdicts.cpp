@@ -1,7 +1,7 @@
-// count-verdicts: judges kernels of kernels/ many times on the virtual GPU, with different seeds
-// and numbers of host threads. Each kernel has a right version, and most kernels have a wrong
-// version with a race, the twin. A report about the right version is a false alarm; a wrong version
-// without a report is a miss.
+// count-verdicts: judges kernels from the folder kernels/ many times on the virtual GPU, with
+// different seeds and numbers of host threads. Each kernel has a right version, and most kernels
+// have a wrong version with a race, the twin. A report about the right version is a false alarm; a
+// wrong version without a report is a miss.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-// Tests the quick check, which makes few launches of slow kernels, and ends early for kernels that
-// cannot enter the elite.
+// Tests the screening (quick check), which makes few launches of slow kernels, and ends early for
+// kernels that cannot enter the elite.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests that tolerances are refused if they would accept a kernel that ignores its inputs.
+// Tests that tolerances are refused if they would accept a kernel that computes something else,
+// such as the mean of the expected output, a copy of an input, or the neighbour of each element.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -135,7 +135,7 @@ TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   };
   EXPECT_EQ(sum("sm_89", 256, 0.5F), 4352.5F);
   EXPECT_EQ(sum("sm_89", 256, 0.25F), 4352.0F);   // 2^12 · 2^-13 = 0.5 is the last bit
-  EXPECT_EQ(sum("sm_90", 256, 0.25F), 4352.25F);  // Hopper unpacks to f16
+  EXPECT_EQ(sum("sm_90", 256, 0.25F), 4352.25F);  // mma.sync of Hopper unpacks fp8 to f16
 }
 
 TEST(MmaNumerics, F16SumsTruncateTowardZero) {

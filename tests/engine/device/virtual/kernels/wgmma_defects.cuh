@@ -55,7 +55,7 @@ __device__ __forceinline__ void keep(float (&d)[4]) {
 }
 __device__ __forceinline__ float sum(const float (&d)[4]) { return d[0] + d[1] + d[2] + d[3]; }
 
-/// Declares and fills the tiles of A and B and the accumulators d, and executes both fences.
+/// Fills tiles of A and B, clears the accumulators d, and executes a proxy fence and wgmma.fence.
 #define PREPARE                          \
   __shared__ __align__(1024) Tiles tiles; \
   fill(tiles, in);                        \
