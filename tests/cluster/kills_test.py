@@ -120,7 +120,7 @@ class KillsTest(Cluster):
             if self.rows("SELECT 1 FROM run", database):
                 kept = self.expect_kept(database, kept)
             if self.rows("SELECT status FROM run", database) == ["finished"]:
-                break # evo-tune was killed after the last transaction
+                break  # evo-tune was killed after the last transaction
         facts = self.expect_kept(database, kept)
         self.assertEqual(len(self.rows("SELECT 1 FROM run", database)), 1)
         self.expect_same(database)
@@ -142,7 +142,7 @@ class KillsTest(Cluster):
 def parent_of_running(process):
     try:
         return parent_of(process)
-    except TypeError: # the process has ended
+    except TypeError:  # the process has ended
         return None
 
 

@@ -64,10 +64,11 @@ class Relay:
         self.target = target
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        self.said = [] # the data from each worker that connected self.pairs = [] self.cuts_after =
-        None # number of bytes of the next message to forward before the cut self.is_dead = False #
-        drops all data without closing the connections threading.Thread(target=self.accept,
-        daemon=True).start()
+        self.said = []     # the data from each worker that connected
+        self.pairs = []
+        self.cuts_after = None  # number of bytes of the next message to forward before the cut
+        self.is_dead = False    # drops all data without closing the connections
+        threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
         while True:
@@ -86,7 +87,7 @@ class Relay:
         while True:
             try:
                 return socket.create_connection(("127.0.0.1", self.target))
-            except OSError: # a worker may start before the run listens
+            except OSError:  # a worker may start before the run listens
                 time.sleep(0.1)
 
     def carry(self, source, sink, kept):

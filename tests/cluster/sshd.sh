@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Starts or stops a private sshd on 127.0.0.1: tests/cluster/sshd.sh start|stop FOLDER PORT `ssh -F
-# FOLDER/config node1` and `ssh -F FOLDER/config node2` connect to this sshd. The script needs root
-# and Debian's package openssh-server.
+# Starts or stops a private sshd on 127.0.0.1: tests/cluster/sshd.sh start|stop FOLDER PORT
+# `ssh -F FOLDER/config node1` and `ssh -F FOLDER/config node2` connect to this sshd.
+# The script needs root and Debian's package openssh-server.
 set -u
 folder="$(realpath -m "$2")"
 port="$3"

@@ -102,7 +102,7 @@ def main():
     wrong = 0
     steps = list(blocks(document.read_text()))
     if not any(kind == "console" for kind, _, _ in steps):
-        sys.exit(f"{document}: the document has no ```console block to run")
+        sys.exit(f"{document}: has no ```console block to run")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for kind, name, lines in steps:
