@@ -329,7 +329,8 @@ TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
       EXPECT_NE(config["BUG"], "fails_in_pairs");
       const bool left = withdrawn.contains(entry.candidate) &&
                         store.withdrawals(1).front().generation <= generation.record.number;
-      EXPECT_FALSE(left) << "candidate " << entry.candidate << " came back";
+      EXPECT_FALSE(left) << "candidate " << entry.candidate
+                         << " was withdrawn, but is in the elite";
     }
   }
   const ProgramResult exported =

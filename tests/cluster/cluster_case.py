@@ -209,7 +209,7 @@ class Cluster(unittest.TestCase):
         self.run_alone()
         run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
         try:
-            self.expect(self.is_under_way, "four devices do not come")
+            self.expect(self.is_under_way, "the four devices do not join the run")
             harm(run)
             self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
         finally:
@@ -222,7 +222,7 @@ class Cluster(unittest.TestCase):
         process behind, and give the results of the run on one device after --resume."""
         cluster = set(children())
         run = self.tune("many.db", more)
-        self.expect(self.is_under_way, "four devices do not come")
+        self.expect(self.is_under_way, "the four devices do not join the run")
         os.kill(victim(run), signal.SIGKILL)
         self.assertEqual(run.wait(PATIENCE_S), code, self.said())
         self.expect_no_process(cluster)

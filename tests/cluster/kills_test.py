@@ -98,7 +98,7 @@ class KillsTest(Cluster):
         with sqlite3.connect(f"file:{self.folder}/{database}?mode=ro", uri=True) as db:
             self.assertEqual(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
         facts = {fact for table in story(self.folder / database) for fact in table}
-        self.assertLessEqual(kept, facts, "lost")
+        self.assertLessEqual(kept, facts, "stored rows are lost")
         return facts
 
     def one_run(self, database):

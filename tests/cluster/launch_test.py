@@ -34,7 +34,7 @@ class LaunchTest(Cluster):
 
     def test_another_model_is_refused(self):
         run = self.tune("many.db", self.workers + ["--worker-device", "fake:measured,fake:predicted"])
-        text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "taken")[0]
+        text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "no worker was refused")[0]
         self.assertRegex(text, r"fake GPU \((measured|predicted)\), and this run is on fake GPU \((m|p)")
         self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
 

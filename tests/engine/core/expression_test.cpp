@@ -43,7 +43,7 @@ TEST(Expression, NamesWhatIsWrong) {
   EXPECT_THROW(Expression("f(2)"), InputError);
   try {
     (void)value("A + B", {{"A", 1}});
-    FAIL() << "B is unknown";
+    FAIL() << "value() accepted the unknown name B";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("'B'"), std::string::npos) << error.what();
   }

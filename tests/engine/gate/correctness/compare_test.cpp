@@ -257,7 +257,7 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
     try {
       tolerance = kernel.tolerance.evaluate({});
     } catch (const std::exception&) {
-      continue;  // its bounds depend on macros; the largest is tested below
+      continue;  // bounds that depend on macros; the largest is tested below
     }
     const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, tolerance.bad_abs_error);
     EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;

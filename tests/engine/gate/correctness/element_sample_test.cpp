@@ -211,7 +211,8 @@ TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
   EXPECT_EQ(sampled(check(kernel())), "");
 }
 
-/// The norm of a row cannot be computed from a part of the row.
+/// The norm of a row cannot be computed from a part of the row, so the whole grid runs if there is
+/// a bound on row errors.
 TEST_F(ElementSampleTest, ABoundOfRowsNeedsTheWholeGrid) {
   json_["arguments"][1]["row"] = 16;
   EXPECT_EQ(sampled(check(kernel())), "65 of 4096 CTAs, 4160 of 262144 elements compared");

@@ -291,7 +291,8 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// CTAs store only if the workspace, which kernels may write, is 0; so the stores cannot be traced.
+/// CTAs store only if the workspace, which kernels may write, is 0. Such stores cannot be traced,
+/// so the whole grid runs.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];

@@ -1,4 +1,4 @@
-// Kernels with mbarriers and copies across the CTAs of a cluster. Macros BUG… add the defects.
+// Kernels with mbarriers and copies across the CTAs of a cluster. Macros BUG_* add defects.
 
 #include <cooperative_groups.h>
 

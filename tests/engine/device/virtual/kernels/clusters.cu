@@ -1,4 +1,4 @@
-// Kernels with clusters of several CTAs. With a macro BUG…, each has the defect that it describes.
+// Kernels with clusters of several CTAs. Macros whose names begin with BUG add the defects.
 
 #include <cooperative_groups.h>
 

@@ -21,7 +21,7 @@ constexpr unsigned kThreads = 64;
 
 __device__ float of_all[256];
 
-/// Initialises the data, so that a thread that reads too early finds a defined value.
+/// Initialises the data, so that a read that comes too early is a race, not uninitialised data.
 template <typename T, unsigned kCount>
 __device__ void clear(T (&values)[kCount]) {
   if (threadIdx.x < kCount) values[threadIdx.x] = 0;

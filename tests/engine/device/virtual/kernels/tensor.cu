@@ -122,7 +122,7 @@ KERNEL copy_with_zero_fill(const u32* in, u32* out, int valid_bytes) {
   for (int i = threadIdx.x; i < 128; i += 32) out[i] = tile[i];
 }
 
-// f16x2 arithmetic.
+// Computes sums, products, FMAs and maxima of pairs of f16.
 KERNEL half_pairs(const u32* a, const u32* b, const u32* c, u32* out) {
   const int t = threadIdx.x;
   u32 sum, product, fused, largest;
