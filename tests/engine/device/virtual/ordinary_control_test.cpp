@@ -48,8 +48,8 @@ TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
   EXPECT_EQ(gpu_.read<int>(out, 75), want);
 }
 
-/// The virtual GPU draws the values of registers that were never set at random for each launch, so
-/// a result that depends on such a register differs between launches.
+/// On the virtual GPU, registers that were never set hold another value in each of four successive
+/// launches, so a result that depends on such a register differs between launches.
 TEST(UnsetRegister, WhatItDecidesDiffersBetweenLaunches) {
   for (const char* comparison : {"eq.s32", "gt.s32", "lt.s32", "eq.f32", "gt.f32", "lt.f32"}) {
     TestGpu gpu;

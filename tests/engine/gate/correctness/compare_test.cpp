@@ -268,7 +268,8 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
 }
 
-/// Rows of causal attention over 1 to `rows` keys. The rms of a row falls as 1 / sqrt(keys).
+/// Rows of `length` elements like those of causal attention: row n is over n + 1 keys, and its rms
+/// falls as 1 / sqrt(keys).
 std::vector<double> causal_rows(std::size_t rows, std::size_t length, Random& random) {
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {

@@ -226,7 +226,7 @@ KERNEL(chain_of_flags) {
 }
 
 // The last CTA reads data of the first CTA, ordered only by a chain of flags through all other
-// CTAs.
+// CTAs. With BUG, CTA 3 does not wait, which breaks the chain.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
