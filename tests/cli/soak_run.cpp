@@ -274,7 +274,8 @@ class Soak {
               << ", wrong kernels that are green: " << wrong_green << "\n"
               << "memory of evo-tune: peak " << peak_kib_ / 1024 << " MiB, at a quarter of the run "
               << early / 1024 << " MiB, at its end " << late / 1024 << " MiB; "
-              << (flat ? "flat" : "NOT FLAT") << " (at most 4 KiB an evaluation)\n"
+              << (flat ? "flat" : "NOT FLAT")
+              << " (growth of at most 4 MiB and 4 KiB an evaluation)\n"
               << "database: " << static_cast<double>(bytes) / kMega << " MB, "
               << (damage.empty() ? "sound" : damage) << "; run " << to_string(status) << "\n"
               << "seconds: " << seconds_ << " (seed " << options_.seed << ")" << std::endl;

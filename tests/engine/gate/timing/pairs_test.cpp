@@ -103,7 +103,7 @@ TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
 /// Made-up noise of a device's times: independent scatter, an autocorrelated drift, and throttling.
 struct Noise {
   double white = 0;   ///< relative standard deviation of the scatter
-  double drift = 0;   ///< standard deviation of the first-order autoregressive part
+  double drift = 0;   ///< relative standard deviation of the first-order autoregressive part
   double memory = 0;  ///< coefficient of the autoregressive part
   double bumps = 0;   ///< share of samples that take a fifth longer
   double slope = 0;   ///< relative increase from each sample to the next
