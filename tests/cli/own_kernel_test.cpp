@@ -269,7 +269,7 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   space_["let"] = {{"HALF", "PER_CTA / 2"}};
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
   // evo-elite reads the space from the database and does not read the problem file, so it must
-  // accept a constraint with names of the problem (PER_CTA, N).
+  // accept a constraint with names that only the problem file defines (PER_CTA, N).
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "

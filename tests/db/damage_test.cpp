@@ -74,7 +74,7 @@ class Damage : public testing::Test {
     SQLite::Database(copy, SQLite::OPEN_READWRITE).exec(sql);
     try {
       (void)answers(copy);
-      ADD_FAILURE() << "nobody noticed " << sql;
+      ADD_FAILURE() << "no DbError after " << sql;
     } catch (const DbError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("copy.db: is damaged"), HasSubstr(what))) << sql;
     }

@@ -108,7 +108,7 @@ TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
 TEST(ResourceGate, RegistersAreAllocatedInEights) {
   EXPECT_FALSE(judge(resources(64), launch(1024), {}));
   EXPECT_TRUE(judge(resources(65), launch(1024), {}).has_value());
-  EXPECT_FALSE(judge(resources(65), launch(896), {}));  // 72 · 896 = 64512
+  EXPECT_FALSE(judge(resources(65), launch(896), {}));  // 65 is rounded up to 72; 72 · 896 < 65536
 }
 
 TEST(ResourceGate, ThreadsCountOverAllDimensions) {

@@ -8,7 +8,7 @@
 namespace evo::test {
 
 /// A file in the folder kernels/ whose kernels exist in two versions: correct, and (with BUG) with
-/// a race.
+/// missing or wrong synchronisation.
 enum class TwinSet {
   kLocks,       ///< locks.cu: locks, tickets and flags between CTAs
   kCudaLocks,   ///< cuda_locks.cu: the same with libcu++

@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 #include "tests/engine/device/virtual/wgmma_source.hpp"
 
-// Compares wgmma products in every layout with simple loops over the matrices.
+// Compares the wgmma products of wgmma_variants() with simple loops over the matrices.
 
 namespace evo::test {
 namespace {

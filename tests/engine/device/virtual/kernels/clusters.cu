@@ -130,7 +130,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) some_exit(int* out, const i
 #endif
 }
 
-// CTAs pass data in global memory; the barrier of the cluster orders the accesses, unless BUG.
+// CTAs pass data in global memory. The barrier of the cluster orders the accesses, except with BUG.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) through_global(int* out, const int* in) {
   const unsigned at = blockIdx.x * 32 + threadIdx.x;
   out[at] = in[at];

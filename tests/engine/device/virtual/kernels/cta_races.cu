@@ -136,7 +136,7 @@ extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
 }
 
 // Four CTAs write the four bytes of a word; this is no race, because the bytes are different
-// addresses.
+// addresses. With BUG, all CTAs write the same byte.
 extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
 #ifdef BUG
   out[threadIdx.x * 4] = static_cast<unsigned char>(in[threadIdx.x] + blockIdx.x * 8);
