@@ -18,7 +18,8 @@ namespace {
 constexpr int kMillion = 1'000'000;
 
 /// Writes invalid bytes to the stream of messages to evo-tune. The function writes to standard
-/// input, because it is the same socket as the stream, and the code of the worker leaves it open.
+/// input, because standard input is the same socket as the stream, and the worker's code leaves
+/// standard input open.
 void send_rubbish() {
   const std::array<unsigned char, 8> rubbish = {3, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xff};
   (void)!write(STDIN_FILENO, rubbish.data(), rubbish.size());

@@ -55,7 +55,7 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
 
-  // Measuring
+  // The functions of Measuring.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,

@@ -10,7 +10,8 @@
 
 namespace evo::fuzz {
 
-/// Reads the input by the loader, as the index of a bundle without its first line.
+/// Lets the loader read the input as the index of a bundle without its first line, and choose
+/// kernels.
 void run_bundle(std::string_view input);
 /// Parses the input as an expression and evaluates it.
 void run_expression(std::string_view input);

@@ -142,7 +142,8 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
       const Look after = work_->guard_zones(buffer);
       finish();
       EXPECT_EQ(work_->guard_damage(before), std::nullopt);
-      const auto by_host = device_->memory().guard_violation(buffer);  // repairs
+      const auto by_host =
+          device_->memory().guard_violation(buffer);  // also restores the guard zones
       ASSERT_TRUE(by_host);
       EXPECT_EQ(work_->guard_damage(after), by_host);
     }

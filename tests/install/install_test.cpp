@@ -68,7 +68,7 @@ TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
 
 TEST_F(Installed, NothingPointsIntoTheSourceTree) {
   install();
-#if !defined(__SANITIZE_ADDRESS__)  // error reports name their source lines
+#if !defined(__SANITIZE_ADDRESS__)  // this sanitizer stores source paths in programs
   EXPECT_NE(shell("grep -rlF " EVO_SOURCE_DIR "/ " + prefix()), 0) << output();
 #endif
 }

@@ -130,7 +130,8 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The jump to the first cache line is not prefetched, because only the next line is prefetched.
+  // The jump back to the first cache line also costs near_fetch_clocks, because only the line after
+  // the previous one is prefetched.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 

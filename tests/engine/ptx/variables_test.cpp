@@ -7,7 +7,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// PTX in the format of NVRTC, with two kernels, one of which reads a table through a function.
+/// PTX in the format of NVRTC, with three kernels: `reads` reads constants directly and in a
+/// function, `indirect` uses a table with the address of a constant, and `nothing` uses no
+/// constants.
 constexpr const char* kModule = R"(
 // .const .b8 comment[4];
 .version 9.0

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   fake::MemoryStore store;
-  std::string best;  // its configuration
+  std::string best;  // THREADS/ITEMS of the kernel that fails
   bool fails = false;
   fake::DeviceBehaviour behaviour;
   const auto key = [](const fake::Program& program) {

@@ -17,7 +17,7 @@ namespace {
 TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour = screened_kernels();
-  behaviour.check_ms = 300;  // more than the 200 ms that are left for comparing
+  behaviour.check_ms = 300;  // more than the 240 ms that the run reserves for comparisons
   World world(store, behaviour, {.space = "distinct"});
   TunerOptions options = options_for(20, 8);
   options.max_seconds = 1.2;
@@ -85,7 +85,7 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
     std::set<std::tuple<int, CandidateId, CandidateId>> duels;
     for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
       EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
-          << "twice, " << seconds;
+          << "the same comparison was made twice; time limit in s: " << seconds;
     }
   }
 }

@@ -75,7 +75,7 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   ASSERT_LT(turned, a.size());
   std::size_t same = 0;
   while (same < a.size() && a[same].record.config_json == b[same].record.config_json) ++same;
-  std::size_t first_told = turned + 1;  // the first proposal that can depend on it
+  std::size_t first_told = turned + 1;  // the first proposal that can depend on this outcome
   while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
   EXPECT_GE(same, first_told);
   EXPECT_LT(same, a.size()) << "different outcomes must lead to different proposals";

@@ -75,8 +75,7 @@ TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
   });
   RecordProperty("load_ms", std::to_string(load_s * 1e3));
   RecordProperty("samples_per_s", std::to_string(kSamples / sample_s));
-  // The limits are ten times the measured times, so that the test also passes with sanitizers and
-  // on busy machines.
+  // The limits are generous, so that the test also passes with sanitizers and on busy machines.
   EXPECT_LT(load_s, 10);
   EXPECT_LT(sample_s, 10);
 }

@@ -124,10 +124,10 @@ class SessionTest : public testing::Test {
     return session_->time(kernel, "far", Effort::kScreening, early_stop_us, nothing);
   }
 
-  double check_us_ = kLaunchUs;   ///< of a launch by itself
-  double launch_us_ = kLaunchUs;  ///< of a timed launch
+  double check_us_ = kLaunchUs;   ///< duration of a launch outside of timings
+  double launch_us_ = kLaunchUs;  ///< duration of a timed launch
   double now_ms_ = 0;
-  int launches_ = 0;    ///< of kernels on the far shape
+  int launches_ = 0;    ///< launches of kernels on the far shape
   int references_ = 0;  ///< launches of the reference on the far shape
   sample::TemporaryFolder folder_;
   fake::FakeDevice device_;
