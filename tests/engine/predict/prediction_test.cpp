@@ -113,7 +113,7 @@ double walked_flops(const LaunchProfile& profile, const LineActivities& lines, b
 }
 
 /// The same as a mean over the CTAs of the grid: the sum over the kinds of CTAs, each weighted by
-/// the share of CTAs that it has.
+/// its share of the CTAs.
 double walked_flops(const LaunchProfile& profile, bool is_sm90) {
   double flops = 0;
   for (const CtaKind& kind : profile.kinds)

@@ -121,7 +121,7 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
       EXPECT_EQ(loaders(text, values), expected) << line;
       ++count;
     } catch (const InputError&) {
-      continue;  // lists are only known behind `in`
+      continue;  // the engine allows lists only after `in`
     }
   }
   EXPECT_GT(count, 1200);

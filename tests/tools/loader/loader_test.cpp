@@ -288,7 +288,7 @@ TEST_F(Loader, ThreadsShareABundle) {
     for (const std::string& line : lines) ++count[line.substr(0, line.find(' '))];
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
-  EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
+  EXPECT_EQ(count["load"], 1);  // all shapes are nearest to the shape of one kernel
   // The threads use 20 shapes on 4 streams. One of the streams is the per-thread default stream, so
   // each of the threads allocates its own workspaces for it.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
