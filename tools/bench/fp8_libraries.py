@@ -115,7 +115,7 @@ class FlashAttention3Fp8:
     tiles."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
-    SPLITS = 1  # CTAs among which the keys are divided (the default); the heuristic, 0, was slower
+    SPLITS = 1  # 1: one CTA processes all keys (the default); 0, a heuristic, was slower
 
     def __init__(self, torch, interface):
         self.torch, self.interface = torch, interface

@@ -34,7 +34,8 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        # an upper bound of the GPU's time, because it includes the CPU's overhead
+        # an upper bound of the GPU's time, because it includes the CPU's overhead; hence the factor
+        # 4 below
         per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()

@@ -171,8 +171,8 @@ def without_gpu(table, driver):
 
 
 def of_pytorch(counts):
-    """Measures calls with fake PyTorch tensors. Runs in a separate process, because the fake
-    PyTorch has the module name torch."""
+    """Measures what a custom operator of the real PyTorch adds to a call, on the CPU. Runs in a
+    separate process, because the fake PyTorch of without_gpu() has the module name torch, too."""
     import torch
     table = Table(counts)
     for count in counts:

@@ -76,7 +76,8 @@ class Bench {
   void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
-  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn.
+  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn. On a
+  /// virtual GPU: the predicted time of one launch that reads the first buffer.
   double us(KernelId kernel, unsigned ctas, unsigned threads, std::uint32_t dynamic_bytes,
             const std::vector<BufferId>& in, int n) {
     const int launches = std::max(20, static_cast<int>(in.size()));
@@ -203,8 +204,8 @@ void print_streams(Bench& bench) {
   }
 }
 
-/// Prints the time of launches that take turns between buffers of 8 MiB; each CTA reads 4 KiB, once
-/// or twice.
+/// Prints the time of launches that take turns between buffers of 8 MiB; each CTA reads 4 KiB not
+/// at all, once, or twice.
 void print_first_reads(Bench& bench) {
   const auto sms = static_cast<unsigned>(bench.info().sm_count);
   const KernelId kernel = bench.load(stream_source(std::size_t{1024} * 4 * sms, false));

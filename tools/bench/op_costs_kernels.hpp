@@ -12,7 +12,7 @@ struct Operation {
   std::string name;
   std::string setup;   ///< code before the loop; `in`, `out`, `shared`, `t` (thread) are declared
   std::string body;    ///< one operation; `i` counts the iterations
-  std::string result;  ///< result, unsigned, so that nothing is optimised away
+  std::string result;  ///< unsigned expression that is stored, so that the compiler keeps the code
   int warps = 1;
   int ops = 16;             ///< repetitions of the body per iteration
   std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
