@@ -10,8 +10,8 @@ compare_pytorch.py does. A row of the table has, for each type of P, the fastest
 is within its tolerance, and the kernel of each library: µs per launch, and the relative L2 error
 against the attention in double precision. Q, K and V are normal numbers in e4m3. The column
 "scores" is the standard deviation of the scaled scores: where it is 1, a row of P has many large
-elements; where it is 3, few. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of evo-tune's kernels
-f16.
+elements; where it is 3, few. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of
+evo-tune's kernels f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """

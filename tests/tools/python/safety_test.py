@@ -186,8 +186,8 @@ class Safety(BundleTest):
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
                 (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # Puts an undamaged kernel first, because the first kernel determines the bundle's list of
-            # buffers.
+            # Puts an undamaged kernel first, because the first kernel determines the buffers of
+            # the bundle.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()
