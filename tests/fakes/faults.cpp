@@ -59,7 +59,8 @@ class FaultyCompiler final : public Compiler {
 
   [[nodiscard]] std::string version() const override { return real_->version(); }
   [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override {
-    // Compilers do not hang, because their time limit of a minute is too long for tests.
+    // A compiler never hangs here, because the time limit of compilers, a minute, is too long for
+    // tests.
     dice_.roll(of_a_million_, false);
     return real_->compile(request);
   }

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, which fail if a page logs to its console or requests a file.
+"""A headless Chromium for tests, which can read its console messages and the URLs that it requests.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """

@@ -162,7 +162,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;
-  EXPECT_GT(each_us, 0.15);  // the latency of L2
+  EXPECT_GT(each_us, 0.15);  // about the latency of L2
   EXPECT_LT(each_us, 1.5);
 }
 
@@ -302,7 +302,7 @@ TEST(PredictedTime, PersistentWarpsWithProducersWaitWhereTheVirtualGpuSawThemWai
   const CtaKind& kind = profile.kinds.at(0);
   const auto plans = plans_of_warps(code, graph, kind.lines, profile.warps_per_cta);
   for (std::size_t w = 0; w < plans.size(); ++w) {
-    std::vector<std::uint32_t> waits;  // lines
+    std::vector<std::uint32_t> waits;  // PTX lines
     for (const SyncEvent& event : kind.syncs.at(w)) {
       if (event.awaits >= 0 && event.arrives < 0) waits.push_back(event.line);
     }

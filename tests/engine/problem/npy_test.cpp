@@ -197,7 +197,8 @@ TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   }
 }
 
-/// If a file of integers is read as an 8-bit float, the integers are values, not bit patterns.
+/// Integers in a file that is read as an 8-bit float are numbers, not bit patterns. A number that
+/// the type cannot hold is an error.
 TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));

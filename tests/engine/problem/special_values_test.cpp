@@ -88,8 +88,8 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
 
 TEST(SpecialValues, ShorterTypesHaveTheirCounterparts) {
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16}) {
-    // A uniform distribution from -1 to 400 almost never gives denormals, so the denormals are
-    // special values.
+    // A uniform distribution from -1 to 400 almost never gives denormals, so the denormals that the
+    // test finds are special values.
     const auto values = drawn(R"({"distribution": "uniform", "low": -1, "high": 400})", dtype);
     EXPECT_GT(how_many(values, is_minus_zero), 5) << to_string(dtype);
     const double normal =
@@ -161,7 +161,7 @@ TEST(SpecialValues, OneDrawHasRuns) {
     const auto values = drawn(text, dtype, {1, true});
     EXPECT_GT(longest_in_order(values), 100U);
     EXPECT_GT(equal_neighbours(values), 1000U);
-    // Most elements are unchanged.
+    // Runs change less than a tenth of the elements.
     const auto usual = drawn(text, dtype, {1, false});
     std::size_t same = 0;
     for (std::size_t i = 0; i < values.size(); ++i) same += values[i] == usual[i] ? 1 : 0;

@@ -19,12 +19,12 @@ namespace {
 
 constexpr int kFar = 90;  ///< length of the timed shape
 constexpr double kLaunchUs = 50;
-/// An early-stop limit in µs that the kernel's time of 50 µs exceeds by more than clocks drift, but
-/// not by so much that a few launches show this.
+/// An early-stop limit in µs. The kernel's time of 50 µs exceeds it by more than clocks drift, but
+/// not by so much that a few launches show that the kernel is slower.
 constexpr double kGiveUpUs = 48;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// y = 2 x + 1.
+/// A host function that acts as a kernel and computes y = 2 x + 1.
 std::optional<Fault> doubles_and_adds(const fake::Launch& launch) {
   const auto* x = launch.buffer<float>(0);
   auto* y = launch.buffer<float>(1);

@@ -47,7 +47,7 @@ State& state() {
   return only;
 }
 thread_local void* context = nullptr;
-thread_local std::vector<void*> below;  ///< contexts under the current one
+thread_local std::vector<void*> below;  ///< the stack of contexts below the current one
 /// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
 /// take part in it.
 std::atomic<unsigned long long> capture_number{0};

@@ -14,7 +14,10 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Producer:
-    """A made-up GPU tensor with the DLPack methods. `version`: of DLPack; None: before DLPack 1."""
+    """A made-up GPU tensor with the DLPack methods.
+
+    `version`: of DLPack, or None for versions before 1.
+    """
 
     def __init__(self, shape, code=2, bits=32, version=(1, 1), device=(2, 0), address=0x1000,
                  strides=None, offset=0, flags=0, lanes=1):

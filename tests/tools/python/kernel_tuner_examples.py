@@ -46,7 +46,8 @@ def outcome(script, folder):
 
 
 def main():
-    # A background job of a shell ignores SIGINT, and so would the scripts that this program starts.
+    # A background job of a shell ignores SIGINT, and so do the processes that it starts. This call
+    # restores SIGINT, with which outcome() ends scripts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")

@@ -112,7 +112,7 @@ class Launcher(BundleTest):
             bundle(Array(0x1000000, (2, 64)), Array(0x1000100, (1,), "<f4"),
                    y=Array(0x1000200, (2, 64), "<f4"), s=0, stream=0x100)
             return log()
-        call()  # with another device's context
+        call()  # in the context of device 1, which is not current
         with no_python(bundle):
             (line,) = call()
         current = ctypes.c_void_p()

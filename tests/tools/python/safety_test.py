@@ -1,5 +1,5 @@
-"""The Python loader refuses sizes, files, buffers and indexes that differ from those of the checked
-kernel."""
+"""Tests that the Python loader refuses sizes, files, buffers and indexes that differ from those of
+the checked kernel."""
 
 import json
 import os

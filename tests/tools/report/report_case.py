@@ -78,7 +78,7 @@ def close_all():
 
 
 class ReportCase(unittest.TestCase):
-    fresh = True  # every test gets a freshly opened page
+    fresh = True  # True: every test gets a freshly opened page
 
     @classmethod
     def setUpClass(cls):
