@@ -91,7 +91,10 @@ def capture_all(torch, contenders, relative_l2):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn; every second turn has the reverse order."""
+    """Takes samples of the contenders in turn; every second turn has the reverse order.
+
+    A contender with long samples skips turns, unless it is `in_every_turn`.
+    """
     ready = [contender for contender in contenders if contender.graph is not None]
     for contender in ready:
         if contender.in_every_turn:

@@ -108,7 +108,7 @@ def microseconds(call):
 
 
 class Table:
-    """A table of times: a row for each way to call, a column for each number of arguments."""
+    """A table of times: a row for each way to call, a column for each number of buffers."""
 
     def __init__(self, counts):
         self.counts, self.rows = counts, {}

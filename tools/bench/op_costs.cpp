@@ -62,8 +62,7 @@ class Bench {
 
   /// A buffer of `words` words that form a chain: each word holds the index of the next word.
   BufferId chain(std::size_t words) {
-    constexpr std::size_t kStride =
-        33 * 64;  // the next word is in another sector, and often in another page
+    constexpr std::size_t kStride = 33 * 64;  // in words; the next word is in another cache line
     std::vector<std::uint32_t> next(words);
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
@@ -157,7 +156,8 @@ void print_launches(Bench& bench) {
   bench.unload(kernel);
 }
 
-/// Prints the time of long code that is executed once, which shows the cost of instruction fetch.
+/// Prints the times of long code that is executed once and twice. If the code fits into the cache,
+/// only the first execution waits for instruction fetch.
 void print_code(Bench& bench) {
   const BufferId in = bench.chain(256);
   for (const int instructions : {64, 512, 2048, 4096}) {

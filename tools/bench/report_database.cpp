@@ -253,7 +253,8 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
-  /// The steps from the default configuration to the winner, each changing one macro.
+  /// The path from the default configuration, which is the first step, to the winner. Each later
+  /// step changes one macro.
   WinnerWay way() {
     Candidate at = space_->defaults();
     WinnerWay way{.start = "default", .winner = elite_.front().candidate};

@@ -217,7 +217,7 @@ TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
   std::size_t unstored = 0;
   for (const StoredEvaluation& stored : store.evaluations()) {
     if (!stored.record.rejection || stored.record.rejection->gate != Gate::kBuild) continue;
-    if (!stored.record.compilation) ++unstored;  // temporary failures are not stored
+    if (!stored.record.compilation) ++unstored;  // a temporary failure
   }
   EXPECT_GT(unstored, 0U);
 }

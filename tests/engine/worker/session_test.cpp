@@ -224,7 +224,7 @@ TEST_F(SessionTest, KernelsThatAreSlowOnlyWhenCheckedDoNotKeepFastOnesOut) {
   for (const char* key : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(judge(key, kNever).timing);
   check_us_ = 20 * kLaunchUs;
   EXPECT_TRUE(judge("cheat", kNever).rejection);
-  check_us_ = 1.5 * kLaunchUs;  // above the limit, as far as the check can tell
+  check_us_ = 1.5 * kLaunchUs;  // above the limit for "loser", kLaunchUs
   EXPECT_FALSE(judge("loser", kLaunchUs).timing->complete);
   check_us_ = kLaunchUs;
   EXPECT_TRUE(judge("good", kLaunchUs).timing->complete);

@@ -127,7 +127,8 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
   EXPECT_GT(count, 1200);
 }
 
-/// Evaluates launch and workspace expressions of the attention problem on all its shapes.
+/// The loader and the engine must give the same values for the launch and workspace expressions of
+/// the attention problem on all its shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;

@@ -114,8 +114,8 @@ TEST_F(Loader, ACallerOfAnotherSignatureIsRefused) {
 }
 
 TEST(LoaderHash, IsSha256) {
-  // The hash of an empty text, and the examples of FIPS 180-2. The text of 56 letters needs two
-  // blocks.
+  // The hash of an empty text, and the examples of FIPS 180-2. With padding, the text
+  // of 56 letters needs two blocks of 64 bytes.
   EXPECT_EQ(evo_tune::detail::sha256(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(evo_tune::detail::sha256("abc"),

@@ -1,5 +1,5 @@
-// Kernels that pretend to be right or fast (CHEAT selects one). Each kernel computes all results in
-// some launches, and in others skips work or does something else that a gate might not notice.
+// Kernels that pretend to be right or fast; CHEAT selects one. In some launches or in all, a kernel
+// skips work or does something else that a gate might not notice. CHEAT_HONEST does not cheat.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
