@@ -118,7 +118,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->kept().keep(kept, wrong);  // like a kernel that writes out of bounds
+    work_->kept().keep(kept, wrong);  // no new seal, like a write out of bounds
     work_->begin();
     const Look broken = work_->first_difference(buffer_of(wrong), kept);
     finish();

@@ -38,7 +38,8 @@ class CudnnFp8:
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
-        # The graph's amax outputs cost time and are not used here, but some plans may need them.
+        # The graph's amax outputs cost time and are not used here, but
+        # some of cuDNN's execution plans may need them.
         try:
             graph, ids = self.graph_of(sets[0], with_maxima=False)
         except self.cudnn.cudnnGraphNotSupportedError:

@@ -16,7 +16,7 @@ struct Operation {
   int warps = 1;
   int ops = 16;             ///< repetitions of the body per iteration
   std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
-  int repeats = 1;          ///< warps on each sub-core; the time is divided by it
+  int repeats = 1;          ///< warps on each sub-core; the time is divided by `repeats`
 };
 
 /// Dependent operations, for measuring latencies.

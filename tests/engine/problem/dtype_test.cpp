@@ -165,7 +165,7 @@ TEST(Dtype, ConstantsOfTheSpecifications) {
   EXPECT_EQ(decoded(Dtype::kF16, 0x7bff), 65504);
   EXPECT_EQ(decoded(Dtype::kF16, 0x3555), 0.333251953125);
   EXPECT_EQ(decoded(Dtype::kBf16, 0x3f80), 1);
-  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way to 480, whose code is NaN
+  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way from 448 to 480, whose code is NaN
   EXPECT_EQ(encoded(Dtype::kF16, 65520), 0x7c00);
   EXPECT_EQ(encoded(Dtype::kF16, 65519.99), 0x7bff);
 }

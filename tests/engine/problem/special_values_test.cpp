@@ -161,7 +161,7 @@ TEST(SpecialValues, OneDrawHasRuns) {
     const auto values = drawn(text, dtype, {1, true});
     EXPECT_GT(longest_in_order(values), 100U);
     EXPECT_GT(equal_neighbours(values), 1000U);
-    // Runs change less than a tenth of the elements.
+    // The sequences of equal or ordered elements replace less than a tenth of the elements.
     const auto usual = drawn(text, dtype, {1, false});
     std::size_t same = 0;
     for (std::size_t i = 0; i < values.size(); ++i) same += values[i] == usual[i] ? 1 : 0;

@@ -139,7 +139,7 @@ TEST(LargeSpace, MoreCandidatesThanADoubleHasAreDrawnEvenly) {
     ++last[candidate.choice[999]];
   }
   for (int value = 0; value < 10; ++value) {
-    EXPECT_NEAR(first[value], 40 * (10 - value), 90) << value;  // 10 − value choices of P1
+    EXPECT_NEAR(first[value], 40 * (10 - value), 90) << value;  // P1 has 10 − value choices
     EXPECT_NEAR(last[value], 220, 75) << value;
   }
   EXPECT_EQ(space.at_rank(7), space.at_rank(7)) << "a rank always gives the same candidate";

@@ -116,7 +116,7 @@ TEST_F(Loader, AKernelIsLaunchedWithItsAttributes) {
   EXPECT_EQ(lines[lines.size() - 3], "with 2=1");
   EXPECT_EQ(lines[lines.size() - 2], "with 6=1");
   EXPECT_THAT(lines.back(), HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: "));
-  plan(0)["steps"][0].erase("attributes");  // an older bundle
+  plan(0)["steps"][0].erase("attributes");  // as in an older bundle
   open().launch(stream(7), shape, buffers_.data());
   for (const std::string& line : log()) EXPECT_FALSE(line.starts_with("with")) << line;
   plan(0)["steps"][0]["attributes"] = {"priority"};

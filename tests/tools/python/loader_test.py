@@ -31,7 +31,7 @@ class Loader(BundleTest):
     def test_launches_with_what_follows_from_the_shapes(self):
         bundle = self.load()
         self.assertEqual((bundle.inputs, bundle.outputs), (["x", "scale"], ["y", "s"]))
-        self.assertEqual(bundle.defaults, {"F": 0})  # F is not a size of an input
+        self.assertEqual(bundle.defaults, {"F": 0})  # the shapes of the inputs do not contain F
         y = Array(0x2000, (3, 64), "<f4")
         result = bundle(Array(0x1000, (3, 64)), SCALE, y=y, s=None, stream=7)
         self.assertIs(result[0], y)

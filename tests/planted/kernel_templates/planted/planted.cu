@@ -1,5 +1,5 @@
 // y = 2 x + 1, ITEMS elements per thread. BUG selects a defect that a careless check would miss.
-// The macro UNUSED_ALIAS does not change the kernel.
+// The macro UNUSED_ALIAS does not change the kernel, so its values give duplicate candidates.
 // Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS) || !defined(ITEMS)
