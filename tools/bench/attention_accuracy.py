@@ -29,7 +29,7 @@ import evo_tune
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
 SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores; number of keys
-# Sizes that may differ from those on which a kernel was checked; the templates work for any sizes.
+# Sizes that may differ from those on which a kernel was checked, within the template's conditions.
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
 

@@ -112,8 +112,7 @@ class CudnnFp8:
 
 
 class FlashAttention3Fp8:
-    """FlashAttention-3 with e4m3 inputs. Its output is bf16. FlashAttention-3 chooses its own
-    tiles."""
+    """FlashAttention-3 with e4m3 inputs. Its output is bf16."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
     SPLITS = 1  # 1: one CTA processes all keys (the default); 0, a heuristic, was slower

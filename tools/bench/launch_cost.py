@@ -10,9 +10,9 @@ alone, the C++ extension, a launch plan, torch_op, torch.compile, a CUDA graph) 
 Triton kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages
 are skipped. The script checks that the kernel's outputs are right.
 
---driver names a fake driver that does nothing, so no GPU is needed. With a fake driver, buffers are
-addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed,
-the script also prints the overhead of a custom operator.
+--driver names a fake driver that executes no kernels, so no GPU is needed. With a fake driver,
+buffers are addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch
+is installed, the script also prints the overhead of a custom operator.
 
 Needs the Python package evo_tune; overrides the environment variable EVO_TUNE_LAUNCHER. Prints
 microseconds per call: the minimum of several series of calls. A series has fewer calls than the
