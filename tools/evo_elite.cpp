@@ -60,7 +60,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   command("insight", Question::kInsight, "the steps to the winner, and the effect of each macro");
   command("runs", Question::kRuns, "the runs in the database");
   command("merge", Question::kElite, "copy the runs of other databases to this one")
-      ->add_option("FILE", merged, "databases of other coordinators")
+      ->add_option("FILE", merged, "databases to copy from")
       ->type_name(value_words::kDatabase)
       ->required();
 }

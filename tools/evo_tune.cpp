@@ -1,4 +1,4 @@
-// evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
+// evo-tune: evolves the macros of a kernel template to find the fastest correct kernel.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,8 +128,8 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   report.notice(text);
 }
 
-/// Measures and prints why the winner of each shape won. Returns false if the user interrupted the
-/// run.
+/// Measures and prints why the winner of each shape won; does nothing after an interrupted search.
+/// Returns false if the user interrupts the measurement.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {

@@ -44,7 +44,7 @@ OrderedJson variables_json(const ShapeVariables& variables) {
   return json;
 }
 
-/// A condition that holds for one shape: "B == 2 && S == 512".
+/// A condition that holds only for one shape: "B == 2 && S == 512".
 std::string is_this_shape(const ShapeVariables& variables) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : variables) {
@@ -318,8 +318,8 @@ class Builder {
     return exported.name;
   }
 
-  /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
-  /// database, because then only the checked shapes are valid.
+  /// Adds the checked shapes to a manifest. If the manifest lacks "valid", because an older version
+  /// wrote the database, adds a condition that admits only the checked shapes and returns false.
   bool put_validity(const BundleKernel& kernel, OrderedJson& manifest) {
     manifest["checked_shapes"] = OrderedJson::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {

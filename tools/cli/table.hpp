@@ -24,7 +24,7 @@ struct Table {
 /// Prints aligned columns with headings. Prints null as "-", and arrays and objects as JSON.
 void print_text(std::ostream& out, const Table& table);
 
-/// Prints one JSON object per row and line.
+/// Prints each row as a JSON object on a line of its own.
 void print_json(std::ostream& out, const Table& table);
 
 /// Prints CSV by RFC 4180 with a line of headings. A null cell is empty.

@@ -10,9 +10,9 @@
 
 namespace evo {
 
-/// Parses the command line. Returns an exit code if the program must end, for example after --help
-/// or an error. If an option with one value is given twice, the last value counts. `lists`:
-/// completions for the values of options.
+/// Parses the command line. Returns an exit code if the program has nothing more to do, for example
+/// after --help. Throws InputError for a bad command line. If an option with one value is given
+/// twice, the last value counts. `lists`: completions for the values of options.
 [[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
                                                          const ValueLists& lists = {});
 

@@ -35,8 +35,8 @@ struct HostFacts {
   std::size_t pci_cards = 0;  ///< NVIDIA devices on the PCI bus, with or without a driver
 };
 
-/// Reads the facts from the files below `root` instead of /, except for the current folder and the
-/// temporary folder. Never throws; unknown facts stay empty.
+/// Reads the facts from the files below `root` instead of /, except the facts about cores, user,
+/// current folder and temporary folder. Never throws; unknown facts stay empty.
 [[nodiscard]] HostFacts read_host_facts(const std::filesystem::path& root);
 
 }  // namespace evo

@@ -36,7 +36,7 @@ std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, i
 
 void write(const KernelExport& kernel, const fs::path& folder) {
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
-  // The manifest is written last, so that the files it names exist.
+  // The manifest is written last, so that the files that it names exist.
   write_outputs(
       {{file(".cubin"), kernel.cubin, true},
        {file(".ptx"), kernel.ptx, true},

@@ -61,8 +61,8 @@ def device_of(value, driver):
 
 
 def array_of(value, stream, driver):
-    """Describes the buffer `value`. Later work on `stream` waits for pending work that writes the
-    buffer."""
+    """Describes the buffer `value`. Unless `value` is an address or a PyTorch tensor, later work on
+    `stream` waits for pending work that writes the buffer."""
     if value is None or isinstance(value, int):
         return Array(value or 0)
     if is_tensor(value):

@@ -19,7 +19,8 @@ class Restriction:
 
 
 def taken(restrictions, params, macros):
-    """A list of Restriction. `macros`: see engine_expression(). Throws NotSupported."""
+    """A list of Restriction. `macros`: see engine_expression(). Raises NotSupported for a
+    restriction that is neither a string, a function, nor a pair of a function and names."""
     return [_taken(number, one, params, macros)
             for number, one in enumerate(listed(restrictions))]
 
@@ -49,8 +50,8 @@ def _taken(number, restriction, params, macros):
 
 
 def _by_signature(function, params):
-    """Calls a restriction function, whose parameters are names of tuned parameters, or one whole
-    configuration."""
+    """A function of a configuration that calls `function` with the tuned parameters that its
+    signature names, or else with the whole configuration."""
     try:
         expected = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
