@@ -19,7 +19,7 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
                  "for a bundle, all runs)")
       ->transform(row_number());
   app.add_option("--device", source.device,
-                 "only runs on this device: cuda:N, virtual:NAME or part of its name")
+                 "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", source.shape, "only runs that timed this shape")
       ->type_name(value_words::kShape);

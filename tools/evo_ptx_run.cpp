@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDescription =
     "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints defects.\n"
     "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, "
-    "with their source lines when the PTX has them (-lineinfo).";
+    "and prints their source lines if the PTX has line information (-lineinfo).";
 
 constexpr const char* kFooter = R"(
 Values of --arg, in the order of the kernel's parameters:

@@ -215,7 +215,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // Rejections are the same on all shapes, so they are printed once, unless their cost is timed.
+    // The policy rejects the same candidates on all shapes, so they are printed once, unless
+    // --time-policy-rejects times them on each shape.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

@@ -242,7 +242,8 @@ class Builder {
     return names;
   }
 
-  /// The signature of the launch function; a program that calls the bundle is compiled for it.
+  /// The signature of the launch function. The loader compares it with the signature for which the
+  /// calling program was compiled.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
     for (const OrderedJson& argument : signature_) {

@@ -12,7 +12,7 @@ namespace evo {
 /// The content of a bundle's folder.
 struct Bundle {
   std::string name;
-  nlohmann::ordered_json index;                            ///< docs/bundle.md
+  nlohmann::ordered_json index;                            ///< see docs/bundle.md
   std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
   std::vector<std::string> notes;                          ///< messages for the bundle's user
 };

@@ -85,7 +85,7 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
-/// If the instruction keeps only 32 bits of the product, adds the product to `must_fit`.
+/// If the instruction keeps at most 32 bits of the product, adds the product to `must_fit`.
 SizeValue narrow(SizeValue product, const Instruction& instruction) {
   constexpr int kShort = 32;
   const bool is_narrow =

@@ -12,7 +12,8 @@ struct Table {
   struct Column {
     std::string name;     ///< key in JSON and heading in CSV; empty: only in readable text
     std::string heading;  ///< heading with unit in readable text; empty: hidden there
-    /// digits of real numbers in readable text; negative: scientific notation
+    /// digits after the decimal point in readable text; negative: scientific notation with that
+    /// many digits
     int decimals = 0;
     bool left = false;  ///< left-aligned
   };

@@ -16,7 +16,7 @@ namespace evo {
 [[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
                                                          const ValueLists& lists = {});
 
-/// The body of every main():
+/// The body of main() of every program except evo-worker:
 ///   1. open standard input, output and error, so that no other file gets descriptor 0, 1 or 2;
 ///      turn a closed pipe or a file size limit into an error of the write instead of a signal;
 ///   2. turn errors into one message on standard error and an exit code;

@@ -68,7 +68,8 @@ void require_two_files(const std::string& t4, const std::string& cache) {
     return fs::weakly_canonical(fs::absolute(file));
   };
   if (t4.empty() || place(t4) != place(cache)) return;
-  throw InputError("--kernel-tuner-cache " + cache + ": is also the file of --t4; name another");
+  throw InputError("--kernel-tuner-cache " + cache +
+                   ": is also the file of --t4; name another file");
 }
 
 /// Writes all results of the newest run that matches the filter.

@@ -74,7 +74,8 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
-                 "memory limit of each compiler (default: half of the memory / --jobs, but 1 to 4)")
+                 "memory limit of each compiler (default: half of the memory / --jobs, at least 1, "
+                 "at most 4)")
       ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,

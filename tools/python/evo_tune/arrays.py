@@ -18,8 +18,8 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
 
 @dataclass
 class Array:
-    """A buffer that a caller passes. `shape`, `dtype` and `device` are None if the caller passed
-    only an address."""
+    """A buffer that a caller passes. `shape` and `dtype` are None if the caller passed only an
+    address."""
     address: int
     shape: Optional[tuple] = None
     dtype: Optional[str] = None

@@ -92,7 +92,7 @@ def _uses_of(kernel, variables):
         if use["sizes"] and len(use["sizes"]) != len(variables):
             raise Error("'sizes' are not those of the shape variables")
         if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
-            raise Error("'shape', 'device' or 'name' is no text")
+            raise Error("'shape', 'device' or 'name' is no string")
     return uses
 
 

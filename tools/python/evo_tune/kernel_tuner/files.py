@@ -55,7 +55,8 @@ def store_metadata_file(metadata_filename):
 def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
                   env, top=3, objective=None, objective_higher_is_better=None):
     """Writes the best configuration of `results`, and all that are less than `top` percent worse,
-    to a file, in place of its entries for this device and problem size. Other entries stay."""
+    to a file. These replace the file's entries for this device and problem size; other entries
+    stay."""
     del kernel_string
     objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     path = Path(results_filename)

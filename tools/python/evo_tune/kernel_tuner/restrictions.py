@@ -1,4 +1,4 @@
-"""Converts Kernel Tuner's restrictions of a search space (texts and functions) to conditions."""
+"""Converts Kernel Tuner's restrictions of a search space (strings and functions) to conditions."""
 
 import inspect
 
@@ -45,7 +45,7 @@ def _taken(number, restriction, params, macros):
         function, names = restriction[0], list(restriction[1])
         return Restriction(lambda c: function(*[c[name] for name in names]))
     raise NotSupported(f"restrictions[{number}]: {type(restriction).__name__} is not supported; "
-                       "allowed: texts, functions, and pairs of a function and the names of its "
+                       "allowed: strings, functions, and pairs of a function and the names of its "
                        "parameters")
 
 

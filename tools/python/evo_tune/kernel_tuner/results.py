@@ -44,7 +44,7 @@ def add_metrics(results, metrics):
     if metrics is None:
         return
     if not isinstance(metrics, dict):
-        raise TypeError("metrics: allowed: a dict of texts and functions")
+        raise TypeError("metrics: allowed: a dict of strings and functions")
     for result in results:
         for name, metric in metrics.items():
             if callable(metric):
@@ -52,7 +52,7 @@ def add_metrics(results, metrics):
             elif isinstance(metric, str):
                 result[name] = expressions.function_of(metric)(_named(result))
             else:
-                raise TypeError(f"metrics['{name}']: allowed: texts and functions")
+                raise TypeError(f"metrics['{name}']: allowed: strings and functions")
 
 
 def _named(result):

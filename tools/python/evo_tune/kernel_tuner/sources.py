@@ -39,7 +39,7 @@ def _read(source):
 def _generated(function, configuration):
     text = function(configuration)
     if not isinstance(text, str):
-        raise TypeError("kernel_source: the function must return a text")
+        raise TypeError("kernel_source: the function must return a string")
     return text
 
 
