@@ -157,7 +157,8 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // The result of a mask that only rounds down grows with the size, so it needs no tests.
+  // The result of a mask that only rounds down grows with the size, so only comparisons with the
+  // result can distinguish sizes, and comparison() handles these.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 

@@ -10,7 +10,7 @@ namespace evo {
 /// A number that is the same in every thread of a launch: computed from shape variables and
 /// constants.
 struct SizeValue {
-  std::string text;  ///< an expression over shape variables; empty: it has no expression
+  std::string text;                 ///< an expression over shape variables; empty: there is none
   std::set<std::string> variables;  ///< the variables that it depends on; empty: a constant
   std::optional<std::int64_t> constant;
   bool may_be_negative = false;

@@ -5,8 +5,8 @@
 namespace evo {
 namespace {
 
-/// A shell script that runs inside a Slurm allocation. $1: evo-worker, $2: HOST:PORT, $3: the
-/// device, $4: number of compilers per node, or all.
+/// A shell script that runs inside a Slurm allocation. $1: evo-worker, $2: HOST:PORT, $3: devices
+/// of a task, or none, $4: number of compilers per node, or all.
 ///
 /// --exact: the steps share the nodes. -k: a failing node does not stop the other nodes.
 /// --gres=none: the step without GPUs does not wait for the GPUs of the other step. Slurm rejects

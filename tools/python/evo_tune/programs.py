@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import Error
 
-#: Environment variable: the device to use instead of the one that choose_device() finds.
+#: Environment variable that names the device to use; without it, choose_device() takes a GPU.
 DEVICE_VARIABLE = "EVO_DEVICE"
 
 

@@ -65,7 +65,7 @@ class Problem:
 
     def write(self, found, values, constants, grid, block, shared, options, judged):
         """Writes the problem. `found`: facts(). `values`: the kernel's arguments. `constants`:
-        arrays by variable. `options`: for the compiler. `judged`: a Judgement."""
+        arrays by __constant__ variable. `options`: for the compiler. `judged`: a Judgement."""
         parameters = [one for one in found["arguments"] if one.get("kind") != "constant"
                       and one["name"] not in self.textures]
         if len(parameters) != len(values):

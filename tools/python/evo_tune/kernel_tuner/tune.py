@@ -112,7 +112,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 
 class _Search:
-    """The settings of all searches of a call of tune_kernel, which share the limits of the call."""
+    """The settings of all searches of a call of tune_kernel. The searches get equal fractions of
+    the call's limits (max_fevals, time_limit)."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
@@ -253,8 +254,8 @@ def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
         reasons = {one["reason"] for one in failed if one["reason"]}
         programs.say(f"no configuration is correct; {len(failed)} failed"
                      + ": " + "; ".join(sorted(reasons)[:3]) if failed else
-                     "no results: the time limit ended the search before the first result; raise the "
-                     "time limit")
+                     "no results: the time limit ended the search before the first result; raise "
+                     "the time limit")
         return
     keys = names + list(metrics or {})
     if objectives:
