@@ -47,7 +47,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--budget", options.study.budget,
-                 "evaluations of a search; the score P may need more")
+                 "evaluations of a search, which continues if the score P needs more")
       ->capture_default_str()
       ->transform(whole_number(1, 100000000));
   app.add_flag(

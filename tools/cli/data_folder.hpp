@@ -8,8 +8,8 @@ namespace evo {
 
 /// The folder with kernel_templates/ and search_spaces/: the working directory if it has
 /// search_spaces/default.json, else the folder in the environment variable EVO_TUNE_DATA if it is
-/// set, else ../share/evo-tune relative to the program's folder. Throws InputError if the last two
-/// lack search_spaces/default.json.
+/// set, else ../share/evo-tune relative to the program's folder. Throws InputError if this folder
+/// lacks search_spaces/default.json.
 [[nodiscard]] std::filesystem::path data_folder();
 
 /// The names of the shipped spaces. Throws as data_folder() does.

@@ -18,7 +18,7 @@ struct FolderFacts {
 /// Facts from the operating system, without any NVIDIA library.
 struct HostFacts {
   std::size_t cores = 0;         ///< cores of the machine
-  std::size_t usable_cores = 0;  ///< by the affinity of this process
+  std::size_t usable_cores = 0;  ///< cores that this process may use (affinity)
   /// the control group's limit of CPU time as a number of processors, for example 1.5
   std::optional<double> core_limit = {};
   std::uint64_t memory_bytes = 0;                  ///< installed memory
