@@ -176,7 +176,7 @@ TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
       result.out,
       ContainsRegex("policy cost: none found: [0-9.]+ µs .best under policy. vs [0-9.]+ µs .best "
                     "without, measured., candidate [0-9]+, .* registers: .* > .*; of 2 "
-                    "judged without it, 1 green; A/B pairs: ratio"));
+                    "judged without the policy, 1 green; A/B pairs: ratio"));
   const Store store = session.store();
   for (const EliteRow& row : elite_of_run(store, 1)) {
     EXPECT_THAT(row.config_json, Not(HasSubstr("too_many_registers")));

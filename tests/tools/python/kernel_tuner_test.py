@@ -193,7 +193,7 @@ class TuneKernel(unittest.TestCase):
         results, environment = tuned(params={"block_size_x": list(range(32, 1025, 32))},
                                      strategy="genetic_algorithm",
                                      strategy_options={"max_fevals": 8}, seed=3)
-        self.assertIn("'genetic' stands for it", environment["said"])
+        self.assertIn("'genetic' replaces it", environment["said"])
         self.assertTrue(1 <= len(results) <= 9, results)
         with self.assertRaisesRegex(NotSupported, "allowed: brute_force"):
             tuned(strategy="no_such")
