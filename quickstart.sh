@@ -32,11 +32,11 @@ if [ "$status" -eq 0 ]; then
 fi
 cat >&2 <<TXT
 
-The results are in $db, the winner in out/. What next:
+The results are in $db, the winner in out/. Next steps:
   build/release/bin/evo-elite                       the elite table
-  build/release/bin/evo-elite ladder                the milestones, each against the one before
-  build/release/bin/evo-elite rejections            why the others lost
+  build/release/bin/evo-elite ladder                the milestones, each against the previous one
+  build/release/bin/evo-elite rejections            why candidates were rejected
   build/release/bin/evo-report --out report.html    one page that shows why the winner won
-  build/release/bin/evo-judge --set LAZY_RESCALE=8  one configuration through every gate
+  build/release/bin/evo-judge --set LAZY_RESCALE=8  passes one configuration through every gate
 TXT
 exit "$status"

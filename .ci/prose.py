@@ -7,8 +7,8 @@
 - No sentence begins with a word of STARTS, unless it is a question: sentences have a subject.
   Headings are no sentences. The rule also holds for strings of C++, which are messages.
 
---prose also writes the prose of each Markdown file to FOLDER, line by line, with code left blank,
-for linters that know no Markdown. Exit code: 1 if a rule is broken.
+--prose also writes the prose of each Markdown file to FOLDER, line by line, without headings and
+code, for linters that know no Markdown. Exit code: 1 if a rule is broken.
 """
 
 import argparse
@@ -27,7 +27,8 @@ CPP = {".cpp", ".hpp", ".cu", ".cuh", ".h", ".def"}
 
 
 def markdown(text):
-    """Yields the lines of a Markdown file with its code left blank."""
+    """Yields the lines of a Markdown file: blank for headings and blocks of code, with CODE in
+    place of inline code."""
     fence = False
     for line in text.splitlines():
         if re.match(r"\s*```", line):
@@ -73,7 +74,7 @@ def prose_of(file, text):
 
 
 def paragraphs(lines):
-    """(number of the first line, text) of lines that belong together."""
+    """Yields (number of the first line, text) for each paragraph and each list item."""
     first, parts = 0, []
     for number, line in enumerate([*lines, ""], 1):
         item = re.sub(r"^\s*(?:[-*>|#]+|\d+\.)\s+", "", line).strip()

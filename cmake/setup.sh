@@ -38,7 +38,7 @@ cuda_of_driver() {
   nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9][0-9]*\)\..*/\1/p' | head -n 1
 }
 
-# Prints the major version of the toolkit in a folder, as its nvrtc.h or cuda.h states it.
+# Prints the major version of the toolkit in folder $1, as cuda.h states it; nothing without cuda.h.
 cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
@@ -51,7 +51,7 @@ find_toolkit() {
     if [ -n "$root" ] && [ -e "$root/include/nvrtc.h" ] && ls "$root"/lib*/libnvrtc.so* >/dev/null 2>&1; then
       toolkit="$(cuda_of_toolkit "$root")"
       if [ -n "$driver" ] && [ -n "$toolkit" ] && [ "$toolkit" -gt "$driver" ]; then
-        say "Not used: the CUDA Toolkit $toolkit in $root; this driver serves CUDA $driver and refuses its code"
+        say "Not used: the CUDA Toolkit $toolkit in $root, because this driver supports only CUDA $driver and older"
         continue
       fi
       echo "$root"
@@ -60,7 +60,7 @@ find_toolkit() {
   done
 }
 
-# Chooses the packages that suit this machine's driver, in nvrtc_packages.
+# Sets nvrtc_packages to the packages that suit this machine's driver and GPU.
 choose_nvrtc_packages() {
   local driver capability
   driver="$(cuda_of_driver)"
@@ -77,7 +77,7 @@ fetch_toolkit() {
   local root="$PWD/build/toolkit" wheel
   choose_nvrtc_packages || return
   if [ "$(cat "$root/packages" 2>/dev/null)" != "${nvrtc_packages[*]}" ]; then
-    say "No CUDA Toolkit that fits here: fetching ${nvrtc_packages[*]} into build/toolkit"
+    say "No CUDA Toolkit suits this machine's driver: fetching ${nvrtc_packages[*]} into build/toolkit"
     install_packages python3 python3-pip unzip
     rm -rf "$root" && mkdir -p "$root/wheels"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$root/wheels" \

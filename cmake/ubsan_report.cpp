@@ -1,6 +1,7 @@
-// Writes reports of undefined behaviour to the same folder as those of the address sanitizer. The
-// runtimes of g++ do not share `log_path`; without this file, the report of a program that a test
-// starts might be lost. This file is linked into every program of a sanitizer build.
+// Writes reports of undefined behaviour to the files that the address sanitizer's option `log_path`
+// names. In g++, this option has no effect on the undefined-behaviour sanitizer, which writes to
+// standard error; there, the report of a program that a test starts might be lost. This file is
+// linked into every program of a sanitizer build.
 #include <sanitizer/common_interface_defs.h>
 
 #include <string>

@@ -10,7 +10,10 @@ namespace {
 std::string unpack(Connection& db, const std::string& frame, CompilationId id, const char* what) {
   std::optional<std::string> content = db.frames().unpack(frame);
   if (!content)
-    db.fail("is damaged: the {} of compilation {} differs from the stored checksum", what, id);
+    db.fail(
+        "is damaged: the {} of compilation {} differs from the stored checksum; restore a backup, "
+        "or name another file by --db",
+        what, id);
   return std::move(*content);
 }
 
@@ -51,7 +54,12 @@ Artifacts read_artifacts(Connection& db, CompilationId id) {
       "SELECT a.log, s.text, a.ptx, a.cubin FROM artifact a JOIN source s ON s.id = a.source_id"
       " WHERE a.compilation_id = ?",
       id);
-  if (!row.next()) db.fail("is damaged: the artifacts of compilation {} are missing", id);
+  if (!row.next()) {
+    db.fail(
+        "is damaged: the artifacts of compilation {} are missing; restore a backup, or name "
+        "another file by --db",
+        id);
+  }
   Artifacts packed;
   row.read(packed.log, packed.source, packed.ptx, packed.cubin);
   return {.log = unpack(db, packed.log, id, "log"),

@@ -64,7 +64,8 @@ CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,
       " ptx_hash, registers, static_shared_bytes, spill_store_bytes, spill_load_bytes,"
       " stack_bytes, max_threads) VALUES (?,?,?,?,?,?,?,?,nullif(?,''),?,?,?,?,?,?)",
       facts.key, facts.request_key.empty() ? facts.key : facts.request_key, facts.ok, facts.arch,
-      // SQLite ends a text at a NUL byte, so an error that begins with NUL would count as empty.
+      // SQLite ends a text at a NUL byte, so an error that begins with NUL would count as empty,
+      // which the schema forbids for a failed compilation.
       facts.compiler, facts.options, printable(facts.error), facts.compile_ms, facts.ptx_hash,
       resources.registers, resources.static_shared_bytes, resources.spill_store_bytes,
       resources.spill_load_bytes, resources.stack_bytes, resources.max_threads);

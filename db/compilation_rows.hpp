@@ -9,10 +9,11 @@
 
 namespace evo {
 
-// The stored compilations, which later runs reuse. Call these functions within a transaction.
+// Functions for the stored compilations, which later runs reuse. Call them within a transaction.
 
 [[nodiscard]] std::optional<CompilationId> find_compilation(Connection& db, std::string_view key);
-/// Throws DbError if the database has no compilation `id`.
+/// Returns the facts without `request_key` and `dependencies`. Throws DbError if the database has
+/// no compilation `id`.
 [[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
 /// Returns all stored compilations of one request with their dependencies, newest first.
 [[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,

@@ -21,20 +21,23 @@
 
 namespace evo {
 
-/// An open database of this project. The constructor verifies the file and sets up the write-ahead
-/// log, foreign keys, and waiting for other writers. Every SQLite error becomes a DbError that
-/// names the file.
+/// An open database of this project. The constructor verifies the file; for kReadWrite, it also
+/// sets up the write-ahead log and foreign keys. The functions write() and read() wait for other
+/// writers, and turn SQLite's errors into DbErrors that name the file. A wait that a signal ended
+/// becomes an Error with ExitCode::kInterrupted.
 class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Opens `file` as Store::open() or Store::open_read_only() does; ":memory:" has no file.
+  /// Opens `file` as Store::open() or Store::open_read_only() does, or a database in memory if
+  /// `file` is ":memory:".
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Calls `body` in a transaction that holds the write lock from its start, and returns its
-  /// result. Rolls back if `body` throws. Waits while another process has the lock.
+  /// Calls `body` in a transaction that holds the write lock from its start, and returns the result
+  /// of `body`. Rolls back if `body` throws. Waits while another process has the lock, at most
+  /// WaitOptions::limit.
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
@@ -61,7 +64,8 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql` or takes it from a cache. Only one Query at a time may use it.
+  /// Prepares the statement `sql` or takes it from a cache. Only one Query at a time may exist for
+  /// the same `sql`.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);
@@ -96,7 +100,8 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError if another file has replaced the database file, now or at an earlier call.
+  /// Throws DbError if the database file was replaced, deleted, renamed or overwritten, now or
+  /// before an earlier call.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);
@@ -106,7 +111,7 @@ class Connection {
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
   SQLite::Database database_;
-  std::optional<OpenedFile> opened_;  ///< set if the file is writable
+  std::optional<OpenedFile> opened_;  ///< set in mode kReadWrite, except for ":memory:"
   std::string lost_;                  ///< why the file cannot be used any more; empty if it can
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;

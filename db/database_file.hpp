@@ -42,7 +42,7 @@ struct DatabaseHeader {
   int version = 0;
   int tables = 0;
 
-  /// True if the database has no tables yet.
+  /// True if no program has set up the database yet: it has no tables, application id or version.
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
@@ -53,8 +53,8 @@ struct DatabaseHeader {
 /// would copy the log into a file that this program must not change.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
-/// The faults that SQLite finds in the structure of the database file; empty if there are none.
-/// Files beyond 1 GiB are not checked, because the check would take too long.
+/// The first fault that SQLite finds in the structure of the database file; empty if there is none,
+/// or if the file is larger than 1 GiB, because the check would take too long.
 [[nodiscard]] std::string structural_damage(SQLite::Database& database);
 
 /// The first table, view, index or trigger of db/schema.sql that is missing in the database

@@ -9,12 +9,13 @@ namespace evo {
 
 class Connection;
 
-// Rows about the state of the GPU while a candidate was timed, its energy and its profile. The
-// candidate must not be a duplicate, because only the first candidate with a kernel is measured.
+// Rows about a candidate: the state of the GPU while it was timed, the energy of a launch, and the
+// result of the profile gate. The candidate must not be a duplicate, because only the first
+// candidate with a kernel is measured.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
-/// Replaces an earlier energy. `complete`: true for the long measurement of a member of the elite,
-/// false for the short one of a candidate.
+/// Replaces an earlier energy with the same `complete`. `complete`: true for the long measurement,
+/// which members of the elite get; false for the short measurement, which the search uses.
 void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
 void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
 

@@ -28,7 +28,8 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// The shortest wait that is reported; writers normally hold the lock for less time.
+/// The shortest wait that is reported, unless half of the limit is shorter; writers normally hold
+/// the lock for less time.
 constexpr milliseconds kQuietly{2000};
 /// How long to keep trying to lock the database after the user requested a stop: longer than a
 /// transaction of another writer normally takes.
@@ -38,7 +39,8 @@ std::string seconds_text(std::chrono::steady_clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<seconds>(duration).count()) + " s";
 }
 
-/// The name of `file` in /proc/locks, such as "fe:01:1234": device numbers in hexadecimal, inode.
+/// The name of `file` in /proc/locks, such as "fe:01:1234": the major and minor device number in
+/// hexadecimal, and the inode; empty if the file does not exist.
 std::string lock_name(const std::string& file) {
   struct stat status = {};
   if (stat(file.c_str(), &status) != 0) return {};

@@ -18,8 +18,8 @@ struct WaitOptions {
   std::chrono::milliseconds limit = default_limit();
   /// A wait ends about two seconds after `*stop` becomes true; a null `stop` interrupts no wait.
   const std::atomic<bool>* stop = nullptr;
-  /// Called with a line that describes the wait, once a wait has lasted two seconds or half of
-  /// `limit`; the default prints the line to standard error.
+  /// Called with a line that describes the wait, once a wait has lasted two seconds, or half of
+  /// `limit` if that is shorter; the default prints the line to standard error.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);
@@ -51,15 +51,15 @@ class LockWait {
 
   std::filesystem::path file_;
   WaitOptions options_;
-  Clock::time_point began_{};  ///< zero: the file has not been locked yet
-  Clock::time_point stopped_{};
+  Clock::time_point began_{};    ///< zero: this operation has not found the file locked yet
+  Clock::time_point stopped_{};  ///< zero: this operation has not found `*stop` true yet
   bool told_ = false;
   bool interrupted_ = false;
 };
 
-/// The processes that hold a lock on the database, from /proc/locks: "process 12 (sqlite3)";
-/// "another process" if /proc/locks does not name any. Does not open the database, because closing
-/// any descriptor of it would release this process's own locks (fcntl(2)).
+/// The other processes that hold a write lock on the database, from /proc/locks: "process 12
+/// (sqlite3)"; "another process" if /proc/locks does not name any. Does not open the database,
+/// because closing any descriptor of the file would release this process's own locks (fcntl(2)).
 [[nodiscard]] std::string lock_holders(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -42,8 +42,8 @@ std::string by_key(const std::string& table, const std::string& column) {
          " o ON o.key = m.key WHERE o.id = t." + column + ")";
 }
 
-/// The SQL expression for the value of a column in this database. Ids of the other database are
-/// translated to ids of this database.
+/// The SQL expression for the value that a column gets in this database when a row `t` of the other
+/// database is copied. Ids of the other database are translated to ids of this database.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"
@@ -61,7 +61,8 @@ std::string translated(const std::string& table, const std::string& column) {
   return "t." + column;
 }
 
-/// Copies the rows of a table that satisfy `condition` or, if it is empty, the rows of copied runs.
+/// Copies the rows of a table that satisfy `condition`, except rows that this database has already.
+/// If `condition` is empty, copies the rows that belong to the copied runs.
 void copy(SQLite::Database& db, const std::string& table, const std::string& condition) {
   std::string columns, values;
   bool has_run = table == "run", has_candidate = false;

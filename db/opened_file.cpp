@@ -102,7 +102,8 @@ std::string OpenedFile::part() const {
   std::string rest;
   if (!empties_log(overwritten) && identity_of(log_.name) == log_.identity) {
     rest = "; " + log_.name + " and " + index_.name +
-           " do not belong to it: end the programs that have it open, then delete both";
+           " belong to the old database: end the programs that have " + file_.string() +
+           " open, then delete both files";
   }
   std::error_code error;
   const fs::path now = fs::read_symlink(descriptor_of(main_.identity), error);

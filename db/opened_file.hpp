@@ -9,7 +9,8 @@ struct sqlite3;
 
 namespace evo {
 
-/// The files of an open database: the database, its write-ahead log and the index of the log.
+/// The files of an open database: the database, its write-ahead log (-wal) and the index of the log
+/// (-shm).
 /// SQLite finds the log and its index by the name of the database. If another file gets the
 /// database's name while the database is open, SQLite would write transactions to a file without a
 /// name, or apply the log to the wrong database.

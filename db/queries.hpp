@@ -14,15 +14,19 @@ namespace evo {
 /// Selects the runs of a query.
 struct RunFilter {
   std::optional<RunId> run = {};
-  std::string device = {};  ///< a device name ("cuda:0") or part of a name, in any case; empty: any
-  std::string shape = {};   ///< empty: any
+  /// the device as on the command line ("cuda:0"), or a part of the device's name, in any case;
+  /// empty: any
+  std::string device = {};
+  std::string shape = {};  ///< empty: any
 };
 
 /// The runs that match the filter, oldest first. Throws DbError if the database has no run
-/// `filter.run`, and InputError if no run has the filter's shape or device.
+/// `filter.run`. Throws InputError if no run (or not `filter.run`, if that is set) has the filter's
+/// shape or device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
-/// Says why runs have no elite: "no kernel is green in run 1". No run in `runs` may have one.
+/// Says why runs have no elite: "no kernel is green in run 1". Call this function only if none of
+/// `runs` has an elite.
 [[nodiscard]] std::string why_no_elite(const std::vector<StoredRun>& runs);
 
 /// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.
@@ -40,16 +44,16 @@ struct EliteRow {
   std::string shape;
   double p50_us = 0;
   double p90_us = 0;
-  double tflops = 0;  ///< 0 if the problem does not specify FLOPs
+  double tflops = 0;  ///< from the problem's "flops", rounded to 0.001
   int registers = 0;
   int shared_bytes = 0;
   std::optional<double> max_abs_error = {};  ///< nullopt if no comparison was made
   std::string config_json;
   TimeKind kind = TimeKind::kMeasured;
   CandidateId candidate = 0;
-  std::optional<double> launch_mj = {};  ///< millijoules per launch
-  std::string not_modelled = {};         ///< for a prediction: effects that its model leaves out
-  std::optional<Tie> tie = {};           ///< tie with the row above
+  std::optional<double> launch_mj = {};  ///< millijoules per launch, from the long measurement
+  std::string not_modelled = {};  ///< for a prediction: effects that the time model leaves out
+  std::optional<Tie> tie = {};    ///< tie with the row above
 };
 
 /// The displayed rank of each row. If the first two kernels tied in their A/B comparison, the ranks
@@ -63,8 +67,8 @@ struct EliteRow {
 struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
-  std::string interpreted = {};  ///< result of also executing the elite on a virtual GPU
-  /// false: the run ended before the comparisons, so its kernels are ordered by time
+  std::string interpreted = {};  ///< result of executing the elite on a virtual GPU too, if done
+  /// false: no generation has finished, so the kernels are ordered by time, without comparisons
   bool is_compared = true;
 };
 
@@ -72,7 +76,7 @@ struct RunElite {
 [[nodiscard]] RunElite run_elite(const Store& store, RunId run);
 
 /// Groups the runs that match the filter by problem, space, device, shape and kind of time
-/// (measured or predicted), and returns the newest run of each group that has an elite. If
+/// (measured or predicted). Returns, from each group, the newest of the runs that have an elite. If
 /// `filter.run` is set, returns that run even if its elite is empty.
 [[nodiscard]] std::vector<RunElite> elites(const Store& store, const RunFilter& filter);
 
@@ -117,15 +121,15 @@ struct RejectionSummary {
 
 /// A summary of the GPU's states during all timings of a run, as the driver reported them.
 struct CardSummary {
-  std::int64_t timings = 0;                         ///< timings in which the card was queried
-  std::int64_t discarded = 0;                       ///< samples discarded during throttling
-  std::int64_t throttled = 0;                       ///< timings with unavoidable throttling
-  std::int64_t shared = 0;                          ///< timings with another process on the card
+  std::int64_t timings = 0;    ///< timings in which the card was queried
+  std::int64_t discarded = 0;  ///< samples discarded during throttling
+  std::int64_t throttled = 0;  ///< timings during which the GPU stayed throttled
+  std::int64_t shared = 0;     ///< timings with another process on the card
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
   std::map<std::string, std::int64_t> others = {};  ///< number of timings with each other process
   double busy_before_percent = 0;  ///< highest use by other processes that cannot be listed
   std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
-  std::optional<double> sm_clock_max_mhz = {};
+  std::optional<double> sm_clock_max_mhz = {};  ///< the highest of all timings' lowest clocks
 };
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);

@@ -39,7 +39,7 @@ struct Blob {
 /// | double             | real; null for NaN                  |
 /// | text, enumeration  | text; the name of the value         |
 /// | uint64             | text in decimal                     |
-/// | Blob               | blob, which is read as text         |
+/// | Blob               | blob; read it into a std::string    |
 /// | optional           | null if it is empty                 |
 class Query {
  public:
@@ -77,21 +77,21 @@ class Query {
     return value;
   }
 
-  // The following functions read all remaining rows of the result.
+  // The following functions call next() themselves.
 
   /// The first column of the next row; nullopt if there is no row.
   template <typename Value>
   [[nodiscard]] std::optional<Value> first() {
     return next() ? std::optional(read<Value>()) : std::nullopt;
   }
-  /// Calls `read_row(*this)` for each row, and returns the results.
+  /// Calls `read_row(*this)` for each remaining row, and returns the results.
   template <typename ReadRow>
   [[nodiscard]] auto all(ReadRow&& read_row) {
     std::vector<std::invoke_result_t<ReadRow, Query&>> rows;
     while (next()) rows.push_back(read_row(*this));
     return rows;
   }
-  /// The first column of every row.
+  /// The first column of every remaining row.
   template <typename Value>
   [[nodiscard]] std::vector<Value> all() {
     return all([](Query& row) { return row.read<Value>(); });

@@ -34,9 +34,9 @@ struct RunInfo {
   std::string strategy;
   int elite_size = 3;
   int children = 8;
-  double flops_per_launch = 0;  ///< useful work on `shape`; 0 if the problem does not specify it
+  double flops_per_launch = 0;  ///< useful floating-point operations on `shape`
   double bytes_per_launch = 0;
-  std::string options_json = "{}";  ///< the other command-line options
+  std::string options_json = "{}";  ///< the other command-line options, as a JSON object
   std::string evo_version;
 };
 
@@ -68,12 +68,14 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// A compilation without its artifacts, which is much cheaper to read. `key` is a hash of the
-/// source, headers, options, architecture, the compiler's version and the dependencies.
+/// A compilation without its artifacts, because reading the artifacts takes much longer. `key` is a
+/// hash of the source, headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
   CompilationId id = 0;  ///< assigned by the database
   std::string key;
-  std::string request_key = {};  ///< like `key`, but without the dependencies; empty: equals `key`
+  /// Like `key`, but without the dependencies. Stored as `key` if empty; read only by
+  /// find_compilation_facts().
+  std::string request_key = {};
   bool ok = false;
   std::string arch;
   std::string compiler;  ///< "NVRTC 13.0"
@@ -110,20 +112,20 @@ struct TimingPlace {
 };
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
-/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the timing
-/// gate rejected the kernel). Green: only `timing` is set. Unjudged: neither `duplicate_of`,
-/// `rejection` nor `timing` is set, because the kernel passed the resource gate, but there was no
-/// device to run it.
+/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the kernel
+/// was timed before it was rejected). Green: only `timing` is set. Unjudged: neither
+/// `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource gate,
+/// but there was no device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
   std::string key;             ///< hash of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
-  std::string origin;          ///< "milestone", "random" or the name of the operator
+  std::string origin;          ///< "milestone", "default", "warm start" or the strategy's name
   std::string milestone = {};  ///< name of the milestone; otherwise empty
   std::optional<CompilationId> compilation = {};
-  /// A hash of the PTX and of the launch geometry on every shape. Candidates with equal keys have
-  /// the same kernel.
+  /// A hash of the PTX and of all else that affects the outcome, such as the launch geometry on
+  /// every shape. Candidates with equal keys have the same kernel.
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
@@ -134,8 +136,7 @@ struct EvaluationRecord {
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json =
-      {};  ///< the manifest; empty if the candidate failed before it was made
+  std::string manifest_json = {};  ///< the manifest; empty for duplicates and untimed kernels
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
@@ -180,13 +181,13 @@ struct StoredEvaluation {
   /// does not change `record`. A duplicate has the withdrawal of the first candidate with the same
   /// kernel.
   std::optional<Rejection> withdrawal = {};
-  std::optional<Energy> energy = {};  ///< from a long measurement, as for the elite
+  std::optional<Energy> energy = {};  ///< from the long measurement, which the elite gets
   std::optional<ProfileRecord> profile = {};
 };
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< the time by which the elite ranks the kernel
+  double p50_us = 0;  ///< the kernel's own timing; A/B comparisons may rank it differently
 };
 
 struct GenerationRecord {
@@ -203,7 +204,7 @@ struct StoredGeneration {
   std::int64_t evaluated = 0;
   std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
-  std::int64_t withdrawn = 0;  ///< since the last improvement, without duplicates
+  std::int64_t withdrawn = 0;  ///< this generation's candidates that were withdrawn at any time
   std::string finished_at;
 };
 
@@ -263,10 +264,10 @@ struct WinnerStep {
   double ratio_low = 1;
   double ratio_high = 1;
   int pairs = 0;          ///< number of timed pairs; 0: `ratio` divides the values of p50_us
-  std::string note = {};  ///< why these macros change together; empty for one macro
+  std::string note = {};  ///< why several macros change together, or why a check was left out
 };
 
-/// The path from a configuration to the winner of a run; each step changes a few macros.
+/// The path from a configuration to the winner of a run; each step changes one or more macros.
 struct WinnerWay {
   std::string start;  ///< "default", or the name of a milestone
   CandidateId winner = 0;

@@ -109,7 +109,10 @@ void require_free(Connection& db, RunId run) {
   const auto owner = db.query("SELECT owner FROM run WHERE id = ? AND status = 'running'", run)
                          .first<std::string>();
   if (!owner || !is_other_live_process(*owner)) return;
-  db.fail("run {} is being written by process {} (host/process/start)", run, *owner);
+  db.fail(
+      "run {} is being written by process {} (host/process/start); wait until this process ends, "
+      "or start a new run without --resume",
+      run, *owner);
 }
 
 }  // namespace

@@ -333,8 +333,8 @@ CREATE TRIGGER winner_step_is_of_the_run BEFORE INSERT ON winner_step
 WHEN NEW.run_id <> (SELECT run_id FROM candidate WHERE id = NEW.winner_id)
 BEGIN SELECT RAISE(ABORT, 'a way leads to a candidate of another run'); END;
 
--- The utilisation of the units of an SM by the winner, in percent of the time. Always predicted by
--- the time model, even if the run's device measures.
+-- The utilisation of the units of an SM by the winner, in percent of the time. The time model
+-- predicts the values; a run with measured times has no rows.
 CREATE TABLE winner_unit (
   run_id    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   winner_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,

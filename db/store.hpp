@@ -16,8 +16,9 @@ struct WaitOptions;
 /// The database of runs. A constructed Store is open, and its schema has the version of this
 /// program. Each method that writes makes one transaction, which is stored completely or not at
 /// all, even if the process is killed or the disk is full. Several processes may write to one
-/// database; each waits while another process writes. Every failure is a DbError that names the
-/// file. Not thread-safe: use one Store per thread.
+/// database; each waits while another process writes. A failure is a DbError that names the file,
+/// or an Error with ExitCode::kInterrupted if a signal ended a wait. Not thread-safe: use one Store
+/// per thread.
 class Store final : public RunTable, public RunRecords, public RunReader, public WinnerWayTable {
  public:
   /// Opens the database for reading and writing. Creates the file if it is missing or empty. Throws

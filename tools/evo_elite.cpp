@@ -27,7 +27,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
                  "only this run (default: the newest run that matches)")
       ->transform(row_number());
   app.add_option("--device", options.filter.device,
-                 "only runs on this device: cuda:N, virtual:NAME or part of its name")
+                 "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", options.filter.shape, "only runs that timed this shape")
       ->type_name(value_words::kShape);
@@ -60,7 +60,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   command("insight", Question::kInsight, "the steps to the winner, and the effect of each macro");
   command("runs", Question::kRuns, "the runs in the database");
   command("merge", Question::kElite, "copy the runs of other databases to this one")
-      ->add_option("FILE", merged, "databases of other coordinators")
+      ->add_option("FILE", merged, "databases to copy from")
       ->type_name(value_words::kDatabase)
       ->required();
 }

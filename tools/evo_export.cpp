@@ -1,4 +1,4 @@
-// evo-export: writes a winner as files that other programs can launch.
+// evo-export: writes winners and results as files that other programs can use.
 
 #include "tools/bundle/export_bundle.hpp"
 #include "tools/cli/database_values.hpp"
@@ -19,13 +19,14 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
                  "for a bundle, all runs)")
       ->transform(row_number());
   app.add_option("--device", source.device,
-                 "only runs on this device: cuda:N, virtual:NAME or part of its name")
+                 "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", source.shape, "only runs that timed this shape")
       ->type_name(value_words::kShape);
-  CLI::Option* rank = app.add_option("--rank", run.rank, "rank in the elite")
-                          ->capture_default_str()
-                          ->transform(whole_number(1, 1000));
+  CLI::Option* rank =
+      app.add_option("--rank", run.rank, "export the kernel of this rank in the elite")
+          ->capture_default_str()
+          ->transform(whole_number(1, 1000));
   app.add_option(
          "--candidate", source.candidate,
          "export this green candidate instead of the winner; a bundle then has only its kernel")
@@ -33,7 +34,9 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       ->excludes(rank);
   app.add_option("--out", run.out, "folder for the files of the kernel; created if missing")
       ->type_name(value_words::kFolder);
-  app.add_option("--name", source.name, "file name (default: the space's name and the shape)")
+  app.add_option("--name", source.name,
+                 "name of the files (default: the space's name and the shape; "
+                 "for a bundle, the problem's name)")
       ->type_name("NAME");
   app.add_option("--t4", run.t4,
                  "write all results of the run as a T4 file, compressed if its name ends with .gz")
@@ -45,7 +48,7 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
                                        "folder for a bundle: the winners on all shapes and devices")
                             ->type_name(value_words::kFolder);
   app.add_option("--loss-percent", bundle.loss_percent,
-                 "use fewer kernels if each shape loses at most this much of its best time")
+                 "use fewer kernels if no shape's time exceeds its best time by more than this")
       ->type_name("PERCENT")
       ->capture_default_str()
       ->transform(real_number(0.0, 1000.0))

@@ -29,17 +29,18 @@ void declare_given(CLI::App& app, InitOptions& options) {
   repeated("--inout", given.inouts, "NAME",
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
-           "numbers of CTAs, as expressions of sizes and macros, for each --entry");
+           "numbers of CTAs, as expressions of sizes and macros; one for each --entry, in order");
   repeated("--block", options.blocks, "X[,Y[,Z]]",
-           "threads of a CTA, for each --entry, like --grid");
+           "threads of a CTA, as expressions; one for each --entry, in order");
   repeated("--shared", options.shared, "EXPR",
-           "bytes of dynamic shared memory, for each --entry, like --grid");
+           "bytes of dynamic shared memory; one for each --entry, in order");
   repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
            "new name of an argument, "
            "if kernels of several --entry use one name for different arguments");
-  app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
+  app.add_option("--flops", given.flops, "floating-point operations of one launch")
+      ->type_name("EXPR");
   app.add_option("--tolerance", given.tolerance,
-                 "largest absolute error of an element of an output")
+                 "largest allowed absolute error of an element of an output")
       ->type_name("NUMBER");
   app.add_option(
          "--reference", given.reference,
@@ -87,12 +88,13 @@ void declare(CLI::App& app, InitOptions& options) {
   app.add_option("--arch", request.arch, "architecture to compile for")
       ->type_name("ARCH")
       ->capture_default_str();
-  app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
+  app.add_option("--out", options.out, "folder that gets kernel_templates/ and search_spaces/")
       ->type_name(value_words::kFolder)
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace existing files");
   app.add_option("--compile-seconds", options.compile_seconds,
-                 "time limit for compiling and for the runs that measure extents")
+                 "time limit for compiling, and for the launches on the virtual GPU that measure "
+                 "extents")
       ->type_name("SECONDS")
       ->transform(whole_number(1, 86400))
       ->capture_default_str();
@@ -103,7 +105,8 @@ void declare(CLI::App& app, InitOptions& options) {
 ExitCode run(int argc, char** argv) {
   InitOptions options;
   CLI::App app(
-      "evo-init: writes problem.json, reference.py and a search space for a CUDA file.\n"
+      "evo-init: writes problem.json, a search space and, if needed, reference.py "
+      "for a CUDA file.\n"
       "Values that follow from the code are filled in; "
       "\"TODO\" marks those that you have to fill in. "
       "Prints the facts found in the code and the lines that you have to fill in.");

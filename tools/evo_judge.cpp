@@ -70,9 +70,10 @@ void declare(CLI::App& app, Options& options) {
                "launch for one second to measure joules per launch (on a GPU that counts energy)");
   app.add_flag("--profile", options.profile,
                "test the kernel's Nsight Compute counters against \"profile\" of problem.json");
-  app.add_option("--outputs", options.outputs,
-                 "instead of judging the kernel, launch it once on the inputs of the first seed, "
-                 "with outputs zeroed, and write its outputs to FOLDER/NAME.npy")
+  app.add_option(
+         "--outputs", options.outputs,
+         "instead of judging the kernel, launch it once on the inputs of the check's first seed, "
+         "with outputs zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -109,7 +110,8 @@ void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
-/// Adds the launches to `json`: "launch" for a single kernel, "steps" (those that run) for several.
+/// Adds the launches to `json`: "launch" for a plain kernel (KernelSpec::is_plain()), else "steps",
+/// the steps that run on the timed shape.
 void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
   if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
     const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
@@ -129,8 +131,8 @@ void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJso
   }
 }
 
-/// Applies the profile gate. Returns nullopt unless --profile is given and the kernel is green so
-/// far.
+/// Applies the profile gate. Returns nullopt if --profile is missing, the kernel is not green, or
+/// the gate is skipped; says on standard error why the gate is skipped.
 std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluation,
                                      const Options& options) {
   if (!options.profile || !evaluation.is_green()) return std::nullopt;
@@ -297,7 +299,8 @@ void save(const Evaluation& evaluation, const std::string& folder) {
 /// Launches the configuration once. If the kernel fails, the returned evaluation has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
-    throw InputError("--outputs: no kernel can be launched with --device none");
+    throw InputError(
+        "--outputs: no kernel can be launched with --device none; name another device");
   }
   // The path must be absolute, because the worker process writes the files and may run in another
   // folder.

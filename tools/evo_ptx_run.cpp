@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDescription =
     "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints defects.\n"
     "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, "
-    "with their source lines when the PTX has them (-lineinfo).";
+    "and prints their source lines if the PTX has line information (-lineinfo).";
 
 constexpr const char* kFooter = R"(
 Values of --arg, in the order of the kernel's parameters:
@@ -27,7 +27,7 @@ Values of --arg, in the order of the kernel's parameters:
 
 void declare(CLI::App& app, PtxRunOptions& options) {
   app.add_option("file", options.file, "PTX file")->type_name(value_words::kFile)->required();
-  app.add_option("--entry", options.entry, "kernel")->type_name("NAME")->required();
+  app.add_option("--entry", options.entry, "name of the kernel")->type_name("NAME")->required();
   app.add_option("--device", options.device, "virtual GPU")
       ->type_name(value_words::kDevice)
       ->capture_default_str();

@@ -146,8 +146,9 @@ void write_files(const Store& store, const StoredRun& run, const Options& option
 std::string drift_text(const ControlDrift& drift) {
   if (drift.times == 0) return {};
   return fmt::format(
-      "the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}", drift.times,
-      drift.lowest * kPercent, drift.highest * kPercent,
+      "the control was timed {} times; relative to the first time, its times differ by {:+.1f} to "
+      "{:+.1f} %{}",
+      drift.times, drift.lowest * kPercent, drift.highest * kPercent,
       drift.is_steady() ? ""
                         : ": UNRELIABLE: the device was not steady; "
                           "another process may have used the device, or its clocks were throttled");

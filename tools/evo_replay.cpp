@@ -17,7 +17,8 @@ constexpr const char* kAbout =
     "Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
     "Columns: optimum / best time after 25, 50, ... evaluations "
     "(mean ± standard deviation over the repeats); "
-    "score P of the auto-tuning methodology: 0 at the mean rank of a random search, "
+    "score P (Willemsen et al. 2024, 'A methodology for comparing optimization algorithms for "
+    "auto-tuning'): 0 at the mean rank of a random search, "
     "1 at the optimum from the first evaluation on, negative if worse than random; "
     "the fraction of failures among the evaluations after the first 50, and in the whole space.";
 
@@ -46,7 +47,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--budget", options.study.budget,
-                 "evaluations of a search; the score P may need more")
+                 "evaluations of a search, which continues if the score P needs more")
       ->capture_default_str()
       ->transform(whole_number(1, 100000000));
   app.add_flag(

@@ -22,7 +22,7 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--run", options.runs,
                  "numbers of the runs to show (default: the newest run with a green kernel)")
       ->transform(row_number());
-  app.add_option("--out", options.out, "file to write, replaced if it exists")
+  app.add_option("--out", options.out, "file to write; an older report of this name is replaced")
       ->type_name(value_words::kFile)
       ->required();
   app.set_version_flag("--version", "evo-report " EVO_VERSION);

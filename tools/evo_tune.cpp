@@ -1,4 +1,4 @@
-// evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
+// evo-tune: evolves the macros of a kernel template to find the fastest correct kernel.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,8 +128,8 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   report.notice(text);
 }
 
-/// Measures and prints why the winner of each shape won. Returns false if the user interrupted the
-/// run.
+/// Measures and prints why the winner of each shape won; does nothing after an interrupted search.
+/// Returns false if the user interrupts the measurement.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
@@ -215,7 +215,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // Rejections are the same on all shapes, so they are printed once, unless their cost is timed.
+    // The policy rejects the same candidates on all shapes, so they are printed once, unless
+    // --time-policy-rejects times them on each shape.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

@@ -25,12 +25,13 @@ inline void* driver_symbol(const char* name) {
                                : "libcuda.so.1 cannot be opened: is an NVIDIA driver installed?");
 }
 
-// cuda.h defines macros that rename functions (cuMemAlloc to cuMemAlloc_v2). Expanding the macro
-// first gives the name of the symbol that has the declared type.
+// cuda.h defines macros that rename functions (cuMemAlloc to cuMemAlloc_v2). SYMBOL expands such a
+// macro before SYMBOL_NAME makes a string, because dlsym() needs the name of the declared function.
 #define SYMBOL_NAME(name) #name
 #define SYMBOL(name) SYMBOL_NAME(name)
 #define DRIVER(name) (reinterpret_cast<decltype(&(name))>(driver_symbol(SYMBOL(name))))
-/// Calls a driver function. Throws std::runtime_error that names the function.
+/// Calls a driver function. If the call fails, throws a std::runtime_error with the names of the
+/// function and of the error.
 #define CALL(name, ...) check_call(DRIVER(name)(__VA_ARGS__), #name)
 
 inline void check_call(CUresult result, const char* call) {
@@ -60,7 +61,7 @@ class Context {
 /// Device memory.
 class Buffer {
  public:
-  /// Allocates at least one byte, because the driver refuses to allocate zero bytes.
+  /// Allocates one byte more than `bytes`, because the driver refuses to allocate zero bytes.
   explicit Buffer(std::size_t bytes) : bytes_(bytes) { CALL(cuMemAlloc, &address_, bytes + 1); }
   ~Buffer() {
     if (address_ != 0) (void)DRIVER(cuMemFree)(address_);
@@ -118,7 +119,8 @@ class Module {
   CUmodule module_ = nullptr;
 };
 
-/// Launches a kernel without waiting for it. `size`: grid, block, dynamic shared memory.
+/// Launches a kernel without waiting for it. `size`: grid (x, y, z), block (x, y, z), and bytes of
+/// dynamic shared memory.
 inline void launch_kernel(CUfunction function, const std::array<unsigned, 7>& size,
                           void** parameters, CUstream stream) {
   static const auto launch = DRIVER(cuLaunchKernel);

@@ -28,7 +28,7 @@ double half(const Bytes& bytes, std::size_t element) {
   std::memcpy(&bits, &bytes[2 * element], sizeof bits);
   const int exponent = bits >> 10 & kTop;
   const int mantissa = bits & 1023;
-  if (exponent == kTop) return std::numeric_limits<double>::quiet_NaN();  // no reference value
+  if (exponent == kTop) return std::numeric_limits<double>::quiet_NaN();  // infinity counts as NaN
   const double magnitude =
       exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;

@@ -14,7 +14,7 @@ struct CheckReport {
   double max_row_error = 0;  ///< largest error of an element / rms of the reference's row
 };
 
-/// Fills an input with random values; does not change other buffers.
+/// Fills `bytes` with random values if `name` is an input of the kernel.
 void draw_attention_input(const std::string& name, std::vector<unsigned char>& bytes,
                           std::mt19937& random);
 

@@ -62,11 +62,11 @@ struct Opened {
   std::string text;
   evo_tune::Bundle bundle;
   Json index;
-  evo_tune::Allowed allowed;  ///< the conditions that allow_unchecked() permits
+  evo_tune::Allowed allowed;  ///< the permitted values of the variables of --allow
 };
 
-/// One shape with its buffers on the GPU: random inputs for attention, zeros for other problems,
-/// NaN in all outputs.
+/// One shape with its buffers on the GPU. Inputs are random for attention, and zero for other
+/// problems; outputs are filled with the byte 0xFF, which is a NaN in floating-point types.
 class Case {
  public:
   Case(const Opened& opened, const evo_tune::Choice& choice, const Sizes& sizes, unsigned seed)
@@ -125,7 +125,7 @@ bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>&
   for (const Sizes& sizes : shapes) {
     const evo_tune::Choice choice = opened.bundle.choose(sizes);
     const Case its(opened, choice, sizes, number);
-    constexpr int kLaunches = 3;  // a kernel leaves its workspace ready for the next launch
+    constexpr int kLaunches = 3;  // a kernel must leave its workspace ready for the next launch
     for (int i = 0; i < kLaunches; ++i) {
       opened.bundle.launch(stream.handle(), sizes, its.addresses());
     }

@@ -117,7 +117,7 @@ std::string_view why_refused(std::string_view name) {
     std::initializer_list<std::string_view> names;
   };
   static const std::array<Class, 4> classes = {{
-      {"the architecture is the one that the space names in \"arch\"",
+      {"evo-tune chooses the architecture: the device's, or the space's \"arch\" without a device",
        {"-arch", "--gpu-architecture", "--gpu-code", "-code", "--generate-code", "-gencode"}},
       {"this option writes files",
        {"--time", "-time", "--fdevice-time-trace", "-fdevice-time-trace", "--create-pch",

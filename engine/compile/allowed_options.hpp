@@ -18,9 +18,9 @@ struct KnownOption {
   std::vector<std::string_view> choices = {};
 };
 
-/// Options of NVRTC 12.4 to 13 that affect only code generation from the source.
+/// The allowed options of NVRTC 12.4 to 13, which affect only how the source is compiled.
 [[nodiscard]] const std::vector<KnownOption>& compiler_options();
-/// Options of ptxas, given through --ptxas-options.
+/// The allowed options of ptxas, which --ptxas-options passes on.
 [[nodiscard]] const std::vector<KnownOption>& assembler_options();
 
 /// Text for messages: an option with its values, or a list of all options of a table, such as
@@ -28,7 +28,8 @@ struct KnownOption {
 [[nodiscard]] std::string text_of(const KnownOption& known);
 [[nodiscard]] std::string allowed_text(const std::vector<KnownOption>& table);
 
-/// Says why the known option `name` is not allowed; empty for an unknown option.
+/// Says why evo-tune does not allow the compiler option `name`; empty if `name` is an allowed or an
+/// unknown option.
 [[nodiscard]] std::string_view why_refused(std::string_view name);
 
 }  // namespace evo

@@ -10,16 +10,17 @@
 
 namespace evo {
 
-/// Everything that determines the result of a compilation, except for the files that the compiler
-/// opens in include paths; Dependency (file_watch.hpp) records these files.
+/// Everything that determines the result of a compilation, except for the compiler's version and
+/// the files that the compiler opens in include paths; Dependency (file_watch.hpp) records these
+/// files.
 struct CompileRequest {
   KernelSource source;
   std::vector<std::string> entries;  ///< C++ names of the kernels, without repetition
   std::string arch;                  ///< for example "sm_89"
   std::vector<std::string> options;  ///< -D… and other options, in order
 
-  /// The key of the compilation in the cache: a hash of source, headers, entries, architecture,
-  /// options and the compiler's version.
+  /// The key by which the database finds earlier compilations (CompilationFacts::request_key): a
+  /// hash of source, headers, entries, architecture, options and the compiler's version.
   [[nodiscard]] std::string key(const std::string& compiler_version) const;
 };
 
@@ -29,11 +30,10 @@ struct Compiled {
   std::string cubin;
   std::string log;
   std::string ptx_hash;  ///< hash of the PTX without comments and line information
-  /// the maximum of each resource over all entries; compiled_entries() gives the resources per
-  /// entry
+  /// largest_of() all entries; compiled_entries() gives the resources of each entry
   Resources resources;
   double compile_ms = 0;
-  /// PTX and cubin as ZstdFrames for storage; empty if not packed yet.
+  /// PTX and cubin as Zstandard frames for the database; empty if not compressed yet.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
 };
@@ -43,8 +43,7 @@ struct Compiled {
 struct CompilerFailure {
   enum class Kind {
     kInternal,     ///< an internal error of the compiler
-    kOutOfMemory,  ///< the machine or the process's limit ran out of memory, which is not the
-                   ///< kernel's fault
+    kOutOfMemory,  ///< the machine had no memory left, or the process reached its memory limit
   };
   Kind kind = Kind::kInternal;
   std::string reason;

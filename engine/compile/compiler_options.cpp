@@ -151,7 +151,7 @@ class Normaliser {
       if (word.empty()) continue;
       if (!pending_.empty()) word = std::exchange(pending_, {}) + "=" + word;
       const Split parts = split(assembler_options(), word);
-      if (word == "-v" || word == "--verbose") continue;  // this program always sets this option
+      if (word == "-v" || word == "--verbose") continue;  // nvrtc.cpp always sets this option
       if (parts.known == nullptr) {
         const std::string_view why = why_refused(parts.name);
         refuse(option, word + (why.empty() ? "" : ": " + std::string(why)) +

@@ -31,8 +31,8 @@ std::string line_of(const CompiledEntry& entry) {
   return line + "\n";
 }
 
-/// Parses a comment line with an entry's symbol and resources, as line_of() writes it, from after
-/// "// entry: " on; nullopt for any other text.
+/// Parses an entry's symbol and resources from the text that line_of() writes after "// entry: ";
+/// nullopt for any other text.
 std::optional<CompiledEntry> entry_in(const std::string& text) {
   std::istringstream words(text);
   CompiledEntry entry;

@@ -11,9 +11,10 @@ namespace evo {
 // A problem names an entry in C++: "softmax", "ns::softmax", "softmax<float, TILE_N>". A device
 // needs the entry's symbol, which for a template differs between candidates. A compilation records
 // the entry's symbol in a comment on the first line of the PTX. Wherever PTX is stored or sent, the
-// symbol comes with it, and a kernel's source cannot forge the comment. PTX of an `extern "C"`
-// kernel has no comment with a symbol, because the name of the kernel is its symbol. PTX of several
-// entries begins with one comment line for each entry, which gives the symbol and the resources.
+// symbol comes with it, and a kernel's source cannot forge the comment. PTX of a single `extern
+// "C"` kernel has no comment with a symbol, because the name of the kernel is its symbol. PTX of
+// several entries begins with one comment line for each entry, which gives the symbol and the
+// resources.
 
 /// The symbol and the resources of a compiled kernel.
 struct CompiledEntry {

@@ -38,7 +38,7 @@ Watched& watched() {
 }
 
 /// Reads a file by system calls, which are not intercepted. Returns nullopt if the file cannot be
-/// read.
+/// read, or has 64 MiB or more.
 std::optional<std::string> content_of(const char* path) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   const auto descriptor =
@@ -55,7 +55,7 @@ std::optional<std::string> content_of(const char* path) {
   return text;
 }
 
-/// A hash of a file's content; empty if the file does not exist.
+/// A hash of a file's content; empty if there is no regular file `path` that content_of() can read.
 std::string key_of(const char* path) {
   struct stat status {};
   if (fstatat(AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return {};

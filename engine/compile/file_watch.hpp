@@ -17,8 +17,9 @@ struct Dependency {
 /// Whether all files in `dependencies` are unchanged since the compilation that looked for them.
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);
 
-/// While this object exists, the process opens only files inside the given folders, and the files
-/// are recorded. FileWatch intercepts the functions of the C library that open files, including
+/// While this object exists, the process can open only files inside the given folders. FileWatch
+/// records each file that the process opens or looks for in these folders, even if the file does
+/// not exist. FileWatch intercepts the functions of the C library that open files, including
 /// calls from loaded libraries, in programs that link file_watch_functions.cpp. FileWatch is meant
 /// for compilers: writing, and opening special files or files elsewhere, fail as if the file did
 /// not exist.

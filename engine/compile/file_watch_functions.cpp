@@ -16,8 +16,7 @@
 
 #include "engine/compile/file_watch.hpp"
 
-// EVO_IN_FRONT exports a function, so that loaded libraries call it; the project exports nothing
-// else.
+// EVO_IN_FRONT exports a function, so that loaded libraries call it in place of the C library's.
 #define EVO_IN_FRONT extern "C" __attribute__((visibility("default"), used))
 
 namespace {
@@ -25,8 +24,8 @@ namespace {
 bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
 
 int open_file(int folder, const char* path, int flags, mode_t mode) {
-  // Checks only paths relative to the working folder, because compilers do not pass openat() any
-  // other open folder.
+  // Does not check paths relative to another folder than the working folder, because compilers pass
+  // no other folder to openat().
   if (folder == AT_FDCWD && !evo::file_watch::admits(path, writes(flags))) {
     errno = ENOENT;
     return -1;

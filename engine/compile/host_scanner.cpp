@@ -157,22 +157,22 @@ class HostScanner {
     }
   }
 
-  /// A declaration, from its first word to its end, and its properties.
+  /// The position of a declaration's first word, and properties of the declaration.
   struct Seen {
     std::size_t begin = 0;
-    std::size_t behind_templates = 0;  ///< end of `template <class T>`
+    std::size_t behind_templates = 0;  ///< the first word after `template <class T>`
     bool has_annotation = false;
     bool has_host = false;
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
-    bool is_fixed = false;  ///< whether it is const and no `*` follows the const
+    bool is_fixed = false;  ///< whether the declaration has `const` and no `*` after it
     /// whether the declaration is a class, an alias or an assertion, without executable code
     bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;
     bool is_defaulted = false;
     std::string name = {};       ///< the word before the parameters
-    bool is_first_name = false;  ///< whether no word precedes `name`
+    bool is_first_name = false;  ///< whether no type precedes `name`, as in a call of a macro
   };
 
   void declaration(bool is_class) {
@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // If both branches of an #if open the parameter list, the second's annotation is inside.
+        // If two branches of an #if open the list, the scanner finds both annotations inside it.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;
@@ -260,7 +260,7 @@ class HostScanner {
     return !seen.is_type && is_body_behind(at_);
   }
 
-  /// Whether "{" follows the bracket that closes the one at `at`.
+  /// Whether "{" follows the parenthesis that closes the parenthesis at `at`.
   [[nodiscard]] bool is_body_behind(std::size_t at) const {
     int depth = 0;
     for (; at < words_.size(); ++at) {
@@ -298,7 +298,7 @@ class HostScanner {
     }
     skip_brackets();
     if (!seen.has_parameters || seen.is_initialised) return false;
-    return word(at_) != "," && word(at_) != "{";  // not in `T() : a{1}, b{2} {}`
+    return word(at_) != "," && word(at_) != "{";  // false after a{1} in `T() : a{1}, b{2} {}`
   }
 
   void judge(const Seen& seen, bool is_class, bool is_instantiation) {

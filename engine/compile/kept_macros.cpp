@@ -80,8 +80,8 @@ std::optional<std::string> changed_macro_in(std::string_view log,
     return fmt::format(
         "{}: #{} {}: the configuration sets this macro to {}, and this line changes it, so the "
         "kernel would not match its "
-        "configuration; allowed: a default inside #ifndef {}, or inside a "
-        "switch that a -D option of \"compiler_options\" turns off",
+        "configuration; allowed: a default inside #ifndef {}, or inside an "
+        "#if that a -D option of \"compiler_options\" turns off",
         place_of(line, source_name), undefined.empty() ? "define" : "undef", name, given->second,
         name);
   }

@@ -43,7 +43,7 @@ class NvrtcCompiler final : public Compiler {
  private:
   void call(nvrtcResult result, const char* what) const { library_.require(result, what); }
 
-  /// Calls a pair of functions nvrtcGet…Size and nvrtcGet….
+  /// Returns the data of nvrtcGet…, after asking nvrtcGet…Size for the number of bytes.
   [[nodiscard]] std::string fetch(nvrtcProgram program, const char* size_name,
                                   const char* get_name) const {
     std::size_t size = 0;
@@ -75,7 +75,7 @@ std::string without_terminator(std::string text) {
   return text;
 }
 
-/// The first error line of the log, for messages; never empty.
+/// The first line of the log with the word "error", else the first line, for messages; never empty.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;
@@ -176,7 +176,7 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// The entry whose name expression appears first in the log.
+/// The entry whose name expression the log names first; the first entry if the log names none.
 std::string entry_in_error(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
   const std::size_t at = log.find(kPragma);
@@ -187,8 +187,8 @@ std::string entry_in_error(const std::string& log, const CompileRequest& request
   return known == request.entries.end() ? request.entries.front() : *known;
 }
 
-/// The line of the source that led to the first error, `first`, if the error lies in another file.
-/// Empty if the compiler does not report the line.
+/// The line of the source that led to the first error, `first`, as "k.cu(3): ". Empty if the error
+/// lies in the source or one of its headers, or if the compiler does not report the line.
 std::string line_of_source(const std::string& log, const std::string& first,
                            const CompileRequest& request) {
   const auto is_in = [&](const std::string& name) { return first.starts_with(name + "("); };

@@ -6,9 +6,8 @@
 
 namespace evo {
 
-/// Opens libnvrtc: the file named by the environment variable EVO_NVRTC, else the library found or
-/// fetched at build time, else the system's library. Throws MissingError with instructions if there
-/// is no libnvrtc.
+/// Opens libnvrtc, the first library in nvrtc_libraries() (toolkit.hpp) that can be opened. Throws
+/// MissingError with instructions if there is none, or if the library is older than 12.4.
 [[nodiscard]] std::unique_ptr<Compiler> open_nvrtc();
 
 }  // namespace evo

@@ -20,14 +20,14 @@ struct NvrtcVersion {
   [[nodiscard]] std::string text() const;
 };
 
-/// Throws MissingError if the version is too old for this project.
+/// Throws MissingError if `version` is older than 12.4. The message names the file `library`.
 void require_new_enough(const NvrtcVersion& version, const std::string& library);
 
-/// libnvrtc, opened at run time. The library stays open while the object exists.
+/// libnvrtc, opened at run time.
 class NvrtcLibrary {
  public:
-  /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions if
-  /// no library can be used.
+  /// Opens the first library of nvrtc_libraries() that dlopen() can open. Throws MissingError with
+  /// instructions if dlopen() can open none.
   [[nodiscard]] static NvrtcLibrary open();
   ~NvrtcLibrary() {
     if (handle_ != nullptr) dlclose(handle_);

@@ -29,7 +29,8 @@ bool contains(std::string_view line, std::string_view text) {
   return line.find(text) != std::string_view::npos;
 }
 
-/// Kinds of lines in the report of ptxas -v, recognised by words that no other program prints.
+/// Kinds of lines in the log, recognised by words that ptxas -v prints. The source may print the
+/// same words, so the form of the line is checked later.
 enum class LineKind { kOther, kHeadline, kProperties, kFrame, kUsage };
 
 LineKind kind_of(std::string_view line) {
@@ -78,8 +79,8 @@ void add(int& sum, int value) {
       value > std::numeric_limits<int>::max() - sum ? std::numeric_limits<int>::max() : sum + value;
 }
 
-/// Reads the log once and stops at the first line that ptxas would not print after the lines before
-/// it.
+/// Reads the log line by line and remembers the first line that ptxas would not print after the
+/// lines before it. result() then returns an error.
 class Reader {
  public:
   Reader(std::string_view entry, const std::vector<std::string>& kernels)
@@ -101,7 +102,7 @@ class Reader {
   }
 
   [[nodiscard]] std::variant<PtxasReport, std::string> result() {
-    if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
+    if (error_.empty() && frames_due_ > 0) error_ = "a function whose stack frame is missing";
     if (!error_.empty()) {
       return "the report of ptxas contains unexpected text: " + error_ +
              " (does the source print similar text?)";
@@ -141,8 +142,8 @@ class Reader {
     if (!found || frames_due_ != 1) return fail(line, "a line that ptxas does not print");
     frames_due_ = 0;
     if (!in_entry_) return;
-    // Functions that were not inlined report their own frames, which are added to the entry's
-    // frame.
+    // ptxas reports the frame of each function that it did not inline. These frames are added to
+    // the entry's frame.
     add(report_.resources.stack_bytes, found->stack);
     add(report_.resources.spill_store_bytes, found->stores);
     add(report_.resources.spill_load_bytes, found->loads);

@@ -27,6 +27,8 @@ bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
 }
 
+/// A standard header that a source may use without including it, because the host's standard
+/// headers include it.
 struct BroughtAlong {
   std::string_view name;
   std::vector<std::string_view> of_it;  ///< words, or beginnings of words, whose use requires this
@@ -53,8 +55,9 @@ class Loader {
   }
 
  private:
-  /// Some sources rely on host standard headers that include each other, so the first standard
-  /// header of a source also includes the other headers that the source uses.
+  /// The host's standard headers include one another, and some sources rely on this. If `source`
+  /// uses names of `header` without including it, the first standard header that `source` includes
+  /// is therefore extended by an #include of `header`.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;
@@ -151,8 +154,9 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither in `folder`, that of the including
-  /// file, nor in `root_`. An unreadable file's path is returned, so that the error names it.
+  /// The path of the included file; empty if the file is neither in `folder`, which is the folder
+  /// of the including file, nor in `root_`. An unreadable file's path is returned, so that the
+  /// error names the file.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {

@@ -17,7 +17,7 @@ namespace evo {
 namespace {
 
 using Macros = std::set<std::string>;
-using Truth = std::optional<bool>;  ///< unknown: only the compiler can evaluate it
+using Truth = std::optional<bool>;  ///< nullopt: only the compiler can evaluate the condition
 
 std::string without_blanks(std::string_view text) {
   std::string dense;
@@ -129,8 +129,8 @@ void add_names(const std::string& text, Macros& names) {
   for (const Directive& directive : cpp.directives) names.merge(names_in(directive.argument));
 }
 
-/// Throws InputError for the first line that defines or undefines one of the macros `kept`. Returns
-/// the files that the text includes for all values of the macros.
+/// Throws InputError for the first line that, for all values of the macros, defines or undefines
+/// one of the macros `kept`. Returns the files that `text` includes for all values of the macros.
 std::vector<std::string> check_text(const std::string& name, const std::string& text,
                                     const Macros& kept, const KnownMacros& known) {
   Conditionals conditionals(known);

@@ -9,10 +9,11 @@
 namespace evo {
 
 /// Detects, before compiling, each `#define` and `#undef` of one of `macros`, in the source or in
-/// an included header, that is compiled for all values of the macros. `options` also define macros.
-/// The compiler detects a `#define` or `#undef` that is compiled only for some values
-/// (kept_macros.hpp). Comments, literals and continued lines are read as a compiler reads them.
-/// Throws InputError naming file, line and macro.
+/// an included header, that is compiled for all values of the macros. Compiler options `options`
+/// may define further macros, which decide which lines are compiled. The compiler detects a
+/// `#define` or `#undef` that is compiled only for some values (kept_macros.hpp). Comments,
+/// literals and continued lines are read as a compiler reads them. Throws InputError naming file,
+/// line and macro.
 void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros,
                          const std::vector<std::string>& options = {});
 

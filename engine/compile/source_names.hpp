@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// Returns PTX whose line information names files as `source` does. NVRTC prefixes every relative
-/// file name with its working folder, although the file lies in another folder.
+/// Returns `ptx` with the file names of `source` in its line information. NVRTC prefixes every
+/// relative file name with its working folder `folder`, although the file lies in another folder.
 [[nodiscard]] std::string with_source_names(std::string_view ptx, const KernelSource& source,
                                             std::string_view folder);
 

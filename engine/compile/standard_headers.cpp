@@ -75,8 +75,8 @@ constexpr std::string_view kStd =
     "namespace std { namespace chrono {} namespace filesystem {} namespace placeholders {}\n"
     "inline namespace literals {} }\n";
 
-/// Defines the functions of <algorithm> that nvcc allows in device code, because they are
-/// constexpr. NVRTC has no standard library.
+/// Defines min, max and swap. nvcc allows the standard library's definitions in device code,
+/// because they are constexpr, but NVRTC has no standard library.
 constexpr std::string_view kAlgorithm =
     "#pragma once\n"
     "namespace std {\n"

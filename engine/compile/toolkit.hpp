@@ -10,8 +10,8 @@ namespace evo {
 
 /// Paths at which libnvrtc may be; the first that dlopen() can open is used. If the environment
 /// variable EVO_NVRTC is set, its value is the only path. Without EVO_NVRTC, the list has the
-/// library found at build time, then those of the toolkits in CUDA_HOME and CUDA_PATH, of Python
-/// packages, and of the system.
+/// library found at build time, then the libraries of the toolkits in CUDA_HOME and CUDA_PATH, of
+/// Python packages, and of the system.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();
 
 /// The include folders of libnvrtc's toolkit, absolute and without links: `include`, and

@@ -11,7 +11,7 @@ namespace evo {
 /// Why a card runs slower than it could.
 enum class Slowdown {
   kPowerCap,         ///< limited by its power cap, as under any heavy load
-  kHardware,         ///< the card's emergency brake
+  kHardware,         ///< the card's hardware halved its clocks or more, to protect the card
   kSoftwareThermal,  ///< the driver keeps the card below its temperature limit
   kHardwareThermal,  ///< the card exceeded its temperature limit
   kPowerBrake,       ///< the power supply asked for less power
@@ -32,7 +32,7 @@ enum class Slowdown {
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
 /// does not report are unset.
 struct CardState {
-  int looks = 0;
+  int looks = 0;  ///< number of times that the card's state was read
   std::optional<double> sm_clock_min_mhz = {};
   std::optional<double> sm_clock_median_mhz = {};
   std::optional<double> memory_clock_mhz = {};

@@ -9,8 +9,8 @@ namespace evo {
 /// A function that receives the next part of some data.
 using TakePart = std::function<void(std::span<const std::byte>)>;
 
-/// A function that passes all parts of some data, in order, to another function. The host thus
-/// needs no copy of all data of a large file.
+/// A function that passes all parts of some data, in order, to another function. Host memory thus
+/// holds only one part of a large file at a time.
 using ContentParts = std::function<void(const TakePart&)>;
 
 }  // namespace evo

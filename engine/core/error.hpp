@@ -10,12 +10,12 @@ enum class ExitCode : int {
   kGreen = 0,          ///< the program found a green winner, or did what was asked
   kNothingGreen = 1,   ///< the program ran, but no candidate passed all gates
   kBadInput = 2,       ///< bad usage or input
-  kMissing = 3,        ///< the toolkit or the device is missing
+  kMissing = 3,        ///< the toolkit or the device is missing or does not work
   kInterrupted = 130,  ///< stopped by a signal; all finished results are stored
 };
 
-/// Base of every exception of this project: the machine, the input or the program is broken. A
-/// candidate that fails causes a Rejection, never an exception.
+/// Base of the exceptions for a broken machine, a bad input and a bad usage. A candidate that fails
+/// causes a Rejection, never an exception.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -25,7 +25,7 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Bad usage or input. The error message names the file, the key, the value and the allowed values.
+/// Bad usage or input. The message says where the error is, and what is allowed there.
 class InputError : public Error {
  public:
   explicit InputError(const std::string& message) : Error(ExitCode::kBadInput, message) {}
@@ -55,8 +55,7 @@ class MissingError : public Error {
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
-/// This machine has no GPU. If the machine has a GPU that cannot be used, another MissingError is
-/// thrown.
+/// This machine has no GPU. A GPU that cannot be used causes a MissingError of another class.
 class NoCardError : public MissingError {
  public:
   using MissingError::MissingError;

@@ -43,7 +43,8 @@ class Expression {
   /// that `values` lacks.
   [[nodiscard]] double evaluate(const std::map<std::string, double>& values) const;
 
-  /// Text such as "file: key: 'A + B' with A=1, B=2", with which messages about the value begin.
+  /// Text such as "file: key: expression 'A + B' with A=1, B=2", with which messages about the
+  /// expression's value begin. Variables that `values` lacks are left out.
   [[nodiscard]] std::string described(const std::map<std::string, double>& values) const;
 
  private:

@@ -20,7 +20,8 @@ constexpr std::uint32_t kMostNodes = 20000;
 /// kilobytes of stack for each level.
 constexpr int kDeepest = 100;
 
-using Range = std::pair<std::size_t, std::size_t>;  ///< most characters of an expression as written
+/// where a part of the text begins, and where it ends: the offset after its last character
+using Range = std::pair<std::size_t, std::size_t>;
 
 struct Term {
   Node node = 0;

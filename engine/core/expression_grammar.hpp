@@ -26,8 +26,9 @@ struct ParsedExpression {
 ///   or         := and {("||" | "or") and}
 ///   and        := not {("&&" | "and") not}
 ///   not        := "not" not | comparison
-///   comparison := sum {("==" | "!=" | "<" | "<=" | ">" | ">=") sum | ["not"] "in" list}
-///   list       := "(" choice "," [choice {"," choice}] ")" | "[" choice {"," choice} "]"
+///   comparison := sum {("==" | "!=" | "<" | "<=" | ">" | ">=") sum} [["not"] "in" list]
+///   list       := "(" choice "," [choice {"," choice} [","]] ")"
+///               | "[" choice {"," choice} [","] "]"
 ///   sum        := product {("+" | "-") product}
 ///   product    := unary {("*" | "/" | "//" | "%") unary}
 ///   unary      := ("+" | "-" | "!") unary | power

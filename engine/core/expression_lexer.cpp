@@ -36,8 +36,8 @@ constexpr std::array<Hint, 13> kHints = {{
     {"&", "write && or and"},
     {"|", "write || or or"},
     {"~", "write ! or not"},
-    {"\"", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
-    {"'", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
+    {"\"", "strings are not supported; write the name of the value, such as SWIZZLE_XOR"},
+    {"'", "strings are not supported; write the name of the value, such as SWIZZLE_XOR"},
     {";", "one expression is allowed"},
 }};
 

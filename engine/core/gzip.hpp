@@ -7,12 +7,13 @@
 
 namespace evo {
 
-/// Limit of the unpacked size of a recorded space: 256 MiB.
+/// Limit of the unpacked size of a recorded space, which is a file with measured times of a space's
+/// configurations: 256 MiB.
 inline constexpr std::size_t kLargestRecording = std::size_t{1} << 28;
 
 /// A file's content, decompressed if the file is gzip. Throws InputError naming the file if the
-/// file cannot be read, or if the content exceeds `most_bytes`, because a small file can unpack to
-/// any size.
+/// file cannot be read or decompressed, or if the content exceeds `most_bytes`. This limit exists
+/// because a small file can unpack to any size.
 [[nodiscard]] std::string read_plain_or_gzip(const std::filesystem::path& file,
                                              std::size_t most_bytes = kLargestRecording);
 

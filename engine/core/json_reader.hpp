@@ -123,8 +123,10 @@ struct NewFile {
   std::string_view content;
 };
 
-/// Writes all files or none. All contents are on the disk, under temporary names, before the first
-/// file gets its final name. The files get their final names in the given order.
+/// Writes `files`. All contents are on the disk, under temporary names, before the first file gets
+/// its final name, so that a full disk leaves all old files unchanged. The files get their final
+/// names in the given order. Throws InputError on failure, and never replaces a database, a pipe, a
+/// socket or a device.
 void write_files(const std::vector<NewFile>& files);
 
 /// Writes the whole file or nothing: writes a temporary file in the same folder, flushes it to the

@@ -24,7 +24,7 @@ std::string position(std::string_view text, std::size_t offset) {
          std::to_string(offset - line_begin + 1);
 }
 
-/// A forward iterator for nlohmann's lexer that also reports its position to the Builder.
+/// An input iterator for nlohmann's lexer that also reports its position to the Builder.
 class WatchedIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -67,7 +67,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& written) override {
     if (written.find_first_of(".eE") == std::string::npos) {
-      fail(written + ": allowed: whole numbers of 64 bits; a larger real is written as 1e30");
+      fail(written + ": allowed: whole numbers of 64 bits; write larger numbers such as 1e30");
     }
     return add(value);
   }

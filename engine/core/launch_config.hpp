@@ -24,9 +24,9 @@ struct LaunchConfig {
 /// A launch of one kernel, as a step of a launch plan.
 struct LaunchStep {
   LaunchConfig config = {};
-  std::size_t entry = 0;  ///< index of the entry in the image
-  /// Indices of the launch's arguments that this kernel takes, in the order of its parameters; if
-  /// empty, the kernel takes all arguments.
+  std::size_t entry = 0;  ///< index of the kernel in KernelImage::entries
+  /// Indices of the launch's arguments that this kernel takes, in the order of its parameters;
+  /// nullopt: the kernel takes all arguments.
   std::optional<std::vector<std::size_t>> arguments = {};
 };
 

@@ -39,10 +39,10 @@ struct CardFacts {
   std::optional<std::uint64_t> free_bytes = {};
   std::optional<double> sm_clock_mhz = {};
   std::optional<double> most_sm_clock_mhz = {};
-  std::optional<double> application_clock_mhz = {};          ///< current limit
-  std::optional<double> default_application_clock_mhz = {};  ///< default limit
-  bool held_at_application_clock = false;                    ///< whether the current clock equals
-                                                             ///< the current limit
+  std::optional<double> application_clock_mhz = {};          ///< limit set by nvidia-smi -ac
+  std::optional<double> default_application_clock_mhz = {};  ///< default of this limit
+  bool held_at_application_clock = false;                    ///< whether this limit holds
+                                                             ///< the clock down
   std::optional<ComputeMode> compute_mode = {};
   std::optional<bool> mig = {};  ///< whether MIG splits the card; missing on cards without MIG
   std::vector<CardSlice> slices = {};

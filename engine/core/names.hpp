@@ -17,7 +17,7 @@ namespace evo {
 [[nodiscard]] bool may_name_kernel(std::string_view text);
 
 /// Says why `name` cannot be a macro or a variable of expressions: it is no identifier, is a word
-/// of C++ or CUDA, is reserved for the compiler, or has a meaning in every expression.
+/// of C++ or CUDA, is too long, is reserved for the compiler, or has a meaning in every expression.
 /// Returns an empty text if the name is allowed.
 [[nodiscard]] std::string why_no_macro(std::string_view name);
 

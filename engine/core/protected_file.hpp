@@ -6,8 +6,8 @@
 namespace evo {
 
 /// Throws InputError if the path, after following links, is a pipe, a socket or a device. Reading a
-/// pipe may block for ever, and replacing a device removes it from the machine. `done`: "read" or
-/// "written", for the message "FILE: cannot be …".
+/// pipe may block for ever, and replacing a device file such as /dev/null breaks other programs.
+/// `done`: "read" or "written", for the message "FILE: cannot be …".
 void require_no_special_file(const std::filesystem::path& file, std::string_view done);
 
 /// Throws InputError for an SQLite database and for the files that SQLite keeps beside a database.

@@ -17,7 +17,7 @@ namespace evo {
 [[nodiscard]] std::string did_you_mean(std::string_view given,
                                        const std::vector<std::string>& known);
 
-/// Returns text such as "unknown shape 'nop'; did you mean 'nope'? Allowed: small, mission".
+/// Returns text such as "unknown shape 'smal'; did you mean 'small'? Allowed: small, mission".
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view given,
                                        const std::vector<std::string>& known);
 

@@ -35,7 +35,7 @@ struct TensorMapSpec {
   std::vector<std::uint64_t> dims;  ///< in elements
   /// Bytes between neighbouring elements along each dimension except for the innermost.
   std::vector<std::uint64_t> strides;
-  std::vector<std::uint32_t> box;              ///< the elements that one copy moves
+  std::vector<std::uint32_t> box;              ///< the elements that one copy spans
   std::vector<std::uint32_t> element_strides;  ///< a copy takes every n-th element of the box
   std::uint32_t swizzle_bytes = 0;             ///< 0 (none), 32, 64 or 128
   std::uint32_t l2_promotion_bytes = 0;        ///< 0 (none), 64, 128 or 256
@@ -44,7 +44,7 @@ struct TensorMapSpec {
 [[nodiscard]] std::size_t element_bytes(TensorMapType type);
 /// Number of bytes from the first element to the end of the last element.
 [[nodiscard]] std::uint64_t extent_bytes(const TensorMapSpec& spec);
-/// The strides of a dense tensor with the dimensions `dims`.
+/// The strides in bytes of a dense tensor with the dimensions `dims`, without the innermost.
 [[nodiscard]] std::vector<std::uint64_t> dense_strides(const std::vector<std::uint64_t>& dims,
                                                        TensorMapType type);
 

@@ -19,7 +19,7 @@ enum class TexelType : std::uint8_t { kU8, kS8, kU16, kS16, kU32, kS32, kF16, kF
 /// Where the texels of a texture are stored.
 enum class TextureStorage : std::uint8_t {
   kLinear,   ///< a one-dimensional view of the buffer, for tex1Dfetch only
-  kPitched,  ///< a two-dimensional view of the buffer, whose rows are contiguous
+  kPitched,  ///< a two-dimensional view of the buffer, whose rows have no padding between them
   kArray,    ///< a separate array, copied from the buffer when the texture is made
 };
 

@@ -21,9 +21,10 @@ constexpr std::uint8_t kRegcount = 0x2f;
 /// kParameterBank.
 constexpr int kBankSizeShift = 16;
 
-/// Finds the attribute `code` in a list of attributes and returns up to three words of it. Each
-/// attribute is {format u8, code u8, size u16} and, for format 4, `size` bytes. If the list has
-/// several attributes with the code `code`, `accept` selects one by its words.
+/// Finds the attribute `code` in a list of attributes and returns its first `words` words; nullopt
+/// if there is none. Each attribute is {format u8, code u8, size u16} and, for format 4, `size`
+/// bytes. If the list has several attributes with the code `code`, `accept` selects one by its
+/// words.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {
@@ -79,9 +80,9 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>, less the
-/// first KiB of every CTA's shared memory. From sm_90 on, the system reserves this KiB, and the
-/// cubins of all NVRTC versions include it in the section's size.
+/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>. From sm_90
+/// on, this size includes the first KiB of every CTA's shared memory, which the system reserves, so
+/// the function subtracts this KiB. Nullopt if the size is too small or implausibly large.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;

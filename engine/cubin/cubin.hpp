@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// Facts about a kernel, as the compiler recorded them in its machine code, so that the text of a
-/// kernel's source cannot forge them.
+/// Facts about a kernel, as the compiler recorded them in the cubin. A kernel's source can print
+/// false figures into the compiler's log, but cannot change these facts.
 struct CubinFacts {
   int registers = 0;            ///< per thread, from the attribute REGCOUNT
   int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved KiB
@@ -23,7 +23,7 @@ struct CubinFacts {
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry);
 
 /// The sizes in bytes of a kernel's parameters, in order, from its attributes KPARAM_INFO; nullopt
-/// if the attribute of a parameter is missing.
+/// if the cubin lacks the kernel or an attribute of a parameter.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                                       std::string_view entry);
 

@@ -10,14 +10,14 @@ namespace evo {
 struct LineOfCode {
   std::uint64_t offset = 0;  ///< bytes from the start of the kernel's code
   std::uint32_t line = 0;    ///< from 1: the line after `.version`
-  bool ends = false;         ///< whether the sequence ends here, so that code from here on has no
-                             ///< line
+  bool ends = false;         ///< whether a DWARF sequence ends here, so that code from here on has
+                             ///< no line
 };
 
 /// The PTX line of each machine instruction of `entry`, in ascending order of offset. The lines
 /// come from section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program
 /// of DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty if the
-/// cubin lacks section .nv_debug_line_sass.
+/// cubin lacks this section, the kernel, or the PTX text (section .nv_debug_ptx_txt).
 [[nodiscard]] std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry);
 
 }  // namespace evo

@@ -82,8 +82,9 @@ class Scanner {
     return c;
   }
 
-  /// Skips a comment, which counts as white space. If a comment spans several lines, the text after
-  /// it still belongs to the line in which the comment begins.
+  /// Skips a comment, which counts as white space; returns false if no comment begins here. With
+  /// `keep_line_begin`, the text after a comment of several lines still belongs to the line in
+  /// which the comment begins.
   bool skip_comment(bool keep_line_begin) {
     if (peek() != '/' || (peek(1) != '*' && peek(1) != '/')) return false;
     const std::size_t begin = line_begin_;
@@ -220,7 +221,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t behind_ = 0;  ///< end of the last character before joined lines
+  std::size_t behind_ = 0;  ///< end of the last character, before backslashes that join lines
   std::size_t line_ = 1;
   std::size_t line_begin_ = 0;
   std::vector<CppWord>* words_;

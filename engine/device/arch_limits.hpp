@@ -12,8 +12,8 @@ namespace evo {
 /// Throws InputError if `arch` is not the name of an architecture.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 
-/// The architecture for which the kernels of a search space are compiled: that of the device, or
-/// its variant ("sm_90a", with instructions that sm_90 lacks) if `space_arch` is that variant.
+/// The architecture for which the kernels of a search space are compiled: `device_arch`, or its
+/// variant ("sm_90a", with instructions that sm_90 lacks) if `space_arch` is that variant.
 /// Throws InputError if `space_arch` is a variant of another architecture, because code for a
 /// variant runs only on its own architecture (CUDA programming guide, architecture-specific
 /// features).

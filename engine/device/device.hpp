@@ -19,8 +19,8 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets through which timed launches rotate. Timed launches have kTimedInputSets +
-/// 1 output sets.
+/// Number of input sets that timed launches use in turn. The launches write kTimedInputSets + 1
+/// output sets in turn.
 inline constexpr std::size_t kTimedInputSets = 4;
 
 /// The interface of everything that runs kernels: a GPU or a virtual GPU. A member that returns a

@@ -54,8 +54,8 @@ struct KernelImage {
 [[nodiscard]] inline std::string constant_too_small(const std::string& symbol, std::size_t bytes,
                                                     const std::string& argument,
                                                     std::size_t argument_bytes) {
-  return "__constant__ " + symbol + " has " + std::to_string(bytes) + " bytes, argument '" +
-         argument + "' " + std::to_string(argument_bytes);
+  return "__constant__ " + symbol + " has " + std::to_string(bytes) + " bytes, but argument '" +
+         argument + "' has " + std::to_string(argument_bytes);
 }
 
 enum class FaultKind {

@@ -25,10 +25,10 @@ inline constexpr std::size_t kGuardBytes = 4096;
                                                            std::span<const std::byte> before,
                                                            std::span<const std::byte> after);
 
-/// The message about a damaged byte that is `past_end` bytes past a buffer's end or `before_start`
-/// bytes before its start, counted from 1. If both `past_end` and `before_start` are given, the
-/// message names the damage past the buffer's end. Returns nullopt if `past_end` and `before_start`
-/// are nullopt.
+/// The message about a damaged byte that is `past_end` bytes past a buffer's end (0: the first byte
+/// after the buffer) or `before_start` bytes before its start (1: the last byte before the buffer).
+/// If both `past_end` and `before_start` are given, the message names the damage past the buffer's
+/// end. Returns nullopt if `past_end` and `before_start` are nullopt.
 [[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::optional<std::size_t> past_end,

@@ -27,8 +27,9 @@ class Interpreting {
  public:
   virtual ~Interpreting() = default;
 
-  /// Makes later launches of one step run only the CTAs in `ctas` (linear indices, x fastest), so
-  /// that the outputs of other CTAs stay unchanged. An empty list means that all CTAs run.
+  /// Makes later launches of plans with one step run only the CTAs in `ctas` (linear indices, x
+  /// fastest), so that the outputs of other CTAs stay unchanged. An empty list means that all CTAs
+  /// run.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
   /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
   /// if all bytes were written.

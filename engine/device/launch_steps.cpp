@@ -38,7 +38,8 @@ std::vector<KernelArgument> parameters_of(const LaunchStep& step,
   for (const std::size_t position : *step.arguments) {
     if (position >= arguments.size()) {
       throw InputError(
-          fmt::format("a step takes argument {}, the launch gives {}", position, arguments.size()));
+          fmt::format("a step takes argument {} (counted from 0), but the launch has {} arguments",
+                      position, arguments.size()));
     }
     parameters.push_back(parameter_of(arguments[position], arguments));
   }

@@ -53,7 +53,7 @@ void limit_interpreted_work(CorrectnessOptions& options) {
 /// The data to compile the reference kernel.
 struct ReferenceBuild {
   const KernelSpec& spec;
-  /// values of the configuration, if the reference is a configuration of the template
+  /// values of the reference's macros
   Values macros;
   CompileRequest request;
 };
@@ -189,8 +189,6 @@ std::string too_much_to_interpret(const TuningTask& task) {
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 
-/// Throws ProblemError if the problem has a check program or a reference program, because programs
-/// run on the host with the user's rights.
 void require_no_programs(const Problem& problem) {
   const bool is_check = !problem.check_program.empty();
   const auto& words = is_check ? problem.check_program : problem.reference.program;

@@ -6,7 +6,8 @@
 #include "engine/evaluate/tuning_task.hpp"
 #include "engine/worker/session.hpp"
 
-// The setup that each device and the virtual GPU receive before the first kernel.
+// The setup that each device receives before the first kernel. A virtual GPU that checks the
+// kernels that are green on a GPU receives a setup, too.
 
 namespace evo {
 

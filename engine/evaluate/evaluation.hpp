@@ -15,8 +15,9 @@ namespace evo {
 /// A finished compilation.
 struct Built {
   CompilationRecord record;
-  std::optional<CompilationId> id = {};  ///< nullopt if the compilation is not worth storing
-  double compile_ms = 0;                 ///< 0 if stored before or compiled for another candidate
+  /// nullopt if the compiler was killed or crashed; such a result is not stored
+  std::optional<CompilationId> id = {};
+  double compile_ms = 0;  ///< 0 if stored before or compiled for another candidate
 };
 
 /// The results of the gates on one timed shape.
@@ -30,7 +31,7 @@ struct ShapeEvaluation {
   TimingPlace place = {};              ///< host and device that timed the kernel
   std::optional<CardState> card = {};  ///< state of the card during the timing
   std::optional<Energy> energy = {};   ///< set if the objective needs the energy
-  double time_ms = 0;
+  double time_ms = 0;                  ///< wall time of the timing and of the energy measurement
   /// A kernel that is certainly slower than this limit is timed coarsely.
   double early_stop_us = std::numeric_limits<double>::infinity();
 };
@@ -49,7 +50,7 @@ struct Evaluation {
   bool screened = false;
   bool was_run = false;    ///< whether the kernel ran on a device
   bool duplicate = false;  ///< the kernel was judged before and is not run again
-  double check_ms = 0;
+  double check_ms = 0;     ///< wall time of the check
 
   [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
   /// The timing on the first of `shapes`.

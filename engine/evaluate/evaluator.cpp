@@ -27,8 +27,8 @@ Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
     co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
   }
   co_return co_await measure_once(std::move(result), how);
-  // After evaluate(), its callers Tuner::search() and Tournament::challenge() record the candidate,
-  // check it fully, and compare it with the elite, for all candidates in order.
+  // After evaluate(), Tuner::search() records the candidates in order, and Tournament::challenge()
+  // checks the fastest fully and compares them with the elite.
 }
 
 Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
@@ -137,7 +137,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       const EvaluateOptions& how,
                                                       Evaluation& result) {
-  bool is_aged = false;  // whether all launches together age the kernel
+  bool is_aged = false;  // whether the kernel has had enough launches to enter the elite
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];

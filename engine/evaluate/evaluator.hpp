@@ -16,7 +16,7 @@ namespace evo {
 /// Options for the evaluation of one candidate.
 struct EvaluateOptions {
   Effort effort = Effort::kFull;
-  std::vector<std::size_t> shapes = {};  ///< empty: all shapes for which the space allows it
+  std::vector<std::size_t> shapes = {};  ///< empty: all timed shapes on which the space allows it
   /// The limits for resources; if null, the space's policy applies.
   const ResourcePolicy* policy = nullptr;
   /// The candidate's priority when it waits for a device.
@@ -24,7 +24,8 @@ struct EvaluateOptions {
   /// If true, a candidate whose kernel was judged before is a duplicate, and its kernel is not run
   /// again.
   bool knows_kernels = false;
-  /// Returns the time above which a kernel is timed coarsely on `shape`; called when timing begins.
+  /// Returns the time above which a kernel is timed coarsely on `shape`; called when the check
+  /// begins and when the timing begins.
   std::function<double(std::size_t shape)> early_stop_us = {};
   /// Names of the NVTX ranges in which profilers show the launches (DeviceService::set_ranges).
   std::vector<std::string> ranges = {};

@@ -20,8 +20,9 @@ struct ComparedPair {
 /// Results of the full checks that kernels have passed, by kernel key.
 using FullChecks = std::map<std::string, CorrectnessResult>;
 
-/// Gives exclusive use of the home device, which makes the comparisons that decide the elite,
-/// during the lifetime of this object, to run and compare green kernels again.
+/// Gives exclusive use of a device during the lifetime of this object, to run and compare green
+/// kernels again. The device is the home device, which makes the comparisons that decide the elite,
+/// or the device that Workbench::device() selects.
 class HomeDevice {
  public:
   /// All objects passed by reference must outlive this object.

@@ -33,7 +33,7 @@ KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
 
 std::string unset_constants_text(const Problem& problem, const KernelImage& image) {
   std::string list;
-  bool is_constant = true;  // whether all variables that fit the list are __constant__
+  bool is_constant = true;  // whether all variables in `list` are __constant__
   std::vector<std::string> unset;
   for (const std::string& symbol : image.entries) {
     for (const auto& names :

@@ -23,8 +23,8 @@ namespace evo {
 [[nodiscard]] KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
                                    const CompilationRecord& compilation);
 
-/// Names the __constant__ and __device__ variables that the kernel reads, that nothing sets, and
-/// that the problem does not declare as zero; empty if there are none.
+/// A message that names the __constant__ and __device__ variables that the kernel reads, that
+/// nothing sets, and that the problem does not declare as zero; empty if there are none.
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
 /// Says why the parameters of an entry's PTX do not match its launch arguments; empty if all match.

@@ -53,7 +53,8 @@ class TuningTask {
                                   const std::vector<std::string>& options) const;
   [[nodiscard]] const std::filesystem::path& templates_root() const { return templates_root_; }
 
-  /// Hash of the contents of the space, the problem and all source files.
+  /// Hash of the contents of problem.json, its data files, and the sources of the template and of
+  /// the reference. The hash does not cover the space.
   [[nodiscard]] std::string problem_key() const;
   /// Warnings about settings that are allowed but probably unintended.
   [[nodiscard]] std::vector<std::string> warnings() const;
@@ -68,7 +69,7 @@ class TuningTask {
   struct Place {
     const Shape* shape = nullptr;
     std::unique_ptr<Space> space = {};
-    std::vector<ShapeCondition> valid_shapes = {};  ///< conditions that hold for all kernels
+    std::vector<ShapeCondition> valid_shapes = {};  ///< see shape_conditions()
   };
 
   [[nodiscard]] std::vector<Place> places_of(const std::string& shapes) const;

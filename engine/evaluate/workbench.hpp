@@ -69,7 +69,8 @@ struct Activity {
 
 /// A TuningTask, with compilers and set-up devices that evaluate its candidates.
 ///
-/// The coroutines of engine/evaluate run only inside wait(), which blocks its caller.
+/// The coroutines of engine/evaluate run only inside the constructor, use_check_seed() and wait(),
+/// which block their caller.
 class Workbench {
  public:
   /// Throws InputError if files cannot be tuned, and MissingError if a device or tool is missing.
@@ -88,7 +89,7 @@ class Workbench {
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
   /// Waits for the home device, which makes the comparisons that decide the elite, and runs `work`
-  /// on it. If the home device is lost, runs `work` once more on the next home device.
+  /// on it. If the home device is lost, runs `work` again on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
   /// Waits for device `number`, which nobody else can use during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);

@@ -62,7 +62,7 @@ class FailureModel {
   std::vector<bool> outcomes_;
   std::size_t failures_ = 0;
   double next_fit_ = 0;
-  std::size_t learned_ = 0;  ///< number of outcomes that the process contains
+  std::size_t learned_ = 0;  ///< number of outcomes when the process was trained last
   std::optional<GaussianProcess> process_;
   double rate_ = 0;
   double deviation_ = 1;

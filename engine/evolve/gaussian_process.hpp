@@ -27,8 +27,8 @@ class GaussianProcess {
   std::vector<std::uint16_t> points_;
   std::size_t size_;
   double noise_;
-  std::vector<float> factor_;    ///< L of K + noise I = L Lᵀ, row-major
-  std::vector<float> whitened_;  ///< L⁻¹ targets
+  std::vector<float> factor_;    ///< U of K + noise I = Uᵀ U, row-major, with covariance matrix K
+  std::vector<float> whitened_;  ///< U⁻ᵀ targets
 };
 
 /// The predicted means and variances of a pool of candidates, updated when a candidate is chosen
@@ -49,7 +49,7 @@ class PoolPosterior {
   std::vector<std::uint16_t> pool_;
   std::vector<float> mean_;
   std::vector<float> variance_;
-  std::vector<float> solved_;  ///< L⁻¹ covariance, followed by a row for each chosen candidate
+  std::vector<float> solved_;  ///< U⁻ᵀ covariances, followed by a row for each chosen candidate
 };
 
 }  // namespace evo

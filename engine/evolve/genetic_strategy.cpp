@@ -13,7 +13,7 @@ constexpr int kBreedAttempts = 20;  ///< attempts to breed a new child
 
 /// 1. The population consists of the kBreeders fastest candidates so far that passed all gates.
 /// 2. Select two different parents by tournaments.
-/// 3. Apply uniform crossover; then mutate each parameter with probability 1 / parameters.
+/// 3. Apply uniform crossover; then mutate each of the n parameters with probability 1 / n.
 /// 4. Repair the child if it is invalid. Breed another if the child was proposed before.
 class GeneticStrategy final : public SearchBase {
  public:

@@ -61,9 +61,9 @@ struct Insight {
   std::optional<Candidate> best = {};  ///< the winner
   double best_us = 0;
   double explained = 0;       ///< share of the variance of ln time that the additive model explains
-  std::size_t near_runs = 0;  ///< number of candidates within kNearTime of the winner
-  std::optional<double> near_explained = {};  ///< `explained`, among the candidates near the winner
-  std::vector<KnobInsight> knobs;             ///< most important near the winner first
+  std::size_t near_runs = 0;  ///< candidates that took at most kNearTime times the winner's time
+  std::optional<double> near_explained = {};  ///< `explained`, among these candidates
+  std::vector<KnobInsight> knobs;             ///< largest near_importance (or importance) first
   std::vector<InteractionInsight> interactions;
   std::vector<ValueInsight> only_failed;  ///< tried at least twice, without a success
   /// Values that users need not try again, because each of them, in place of the winner's value,

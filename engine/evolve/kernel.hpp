@@ -32,7 +32,7 @@ enum class Smoothness { kJumps, kSlopes };
 /// r·M(d), with the Matérn covariance M and d = |i − j| / ((m − 1)·length). For an unordered
 /// parameter, the factor is 1 − r for different values and 1 for equal values. The product covers
 /// interactions of any number of parameters, with weights that decrease with that number. Tables
-/// hold the factors.
+/// hold the factors, so that row() computes no exponentials.
 class Kernel {
  public:
   Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes,

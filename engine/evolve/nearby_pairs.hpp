@@ -15,7 +15,7 @@ enum class PairVerdict {
   kFaster,   ///< the winner with this change was faster by more than kSameTime
   kSlower,   ///< the winner with this change was slower by more than kSameTime
   kSame,     ///< the winner with this change was equally fast within kSameTime
-  kUntried,  ///< the winner with this change was not timed, and other pairs do not decide
+  kUntried,  ///< the winner with this change was not timed
 };
 
 /// Returns "faster", "slower", "same" or "untried".
@@ -72,7 +72,8 @@ class NearbyPairs {
 
   /// The interactions of two values, strongest first. A square is four candidates that differ only
   /// in two macros; the candidate in which both macros have the winner's values is near the winner.
-  /// An interaction is returned only if all its squares show a joint effect of the same sign.
+  /// An interaction is returned only if all its squares show a joint effect of the same sign, and
+  /// the median effect exceeds 2 · kSameTime.
   [[nodiscard]] std::vector<Square> squares() const;
 
  private:

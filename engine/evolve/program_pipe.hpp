@@ -17,7 +17,8 @@ class ProgramPipe {
   ProgramPipe(const ProgramPipe&) = delete;
   ProgramPipe& operator=(const ProgramPipe&) = delete;
 
-  /// Sends a line. Throws InputError if the program has not read the line within `limit`.
+  /// Sends a line. Throws InputError if the pipe is full and the program does not read from it
+  /// within `limit`.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
   /// Returns the next line without its line end. Throws InputError if the program has ended, has

@@ -18,8 +18,8 @@ inline constexpr std::string_view kProgramStrategy = "program:";
 inline constexpr std::chrono::milliseconds kProgramLimit = std::chrono::minutes(10);
 
 /// A strategy that a user's program implements. docs/search.md describes the messages, each of
-/// which is a JSON object in one line. The program is started at the first call of propose(). The
-/// program's proposals are checked: an unknown macro or value is an InputError; an invalid or
+/// which is a JSON object in one line. The program is started when the first message is sent to it.
+/// The program's proposals are checked: an unknown macro or value is an InputError; an invalid or
 /// repeated configuration is refused, and the program is asked again.
 class ProgramStrategy final : public SearchBase {
  public:

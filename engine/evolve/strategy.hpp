@@ -43,7 +43,8 @@ struct StrategyOptions {
   std::uint64_t seed = 1;
 };
 
-/// The names that make_strategy() accepts. The default, "full", comes first.
+/// The names that make_strategy() accepts, besides "program: COMMAND". The default, "full", comes
+/// first.
 [[nodiscard]] std::span<const std::string_view> strategy_names();
 
 /// Returns true if the proposals of the strategy depend on earlier results.

@@ -29,9 +29,9 @@ struct DeclaredConstant {
 };
 
 struct Declarations {
-  std::vector<DeclaredKernel> kernels;  ///< without repetition
+  std::vector<DeclaredKernel> kernels;  ///< one for each name
   std::vector<DeclaredConstant> constants;
-  std::set<std::string> enumerations;  ///< without namespaces
+  std::set<std::string> enumerations;  ///< names without namespaces
 };
 
 /// Finds the declarations in `source`, including code that #if excludes. The scan looks at words

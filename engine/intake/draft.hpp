@@ -32,11 +32,11 @@ struct DraftArgument {
   std::string dtype;          ///< "f32", or a TODO
   int lanes = 1;              ///< number of `dtype` elements in one `type`: 4 for float4
   std::uint64_t bytes = 0;    ///< size of the parameter, or of the whole constant
-  std::string use;            ///< for users: "loaded", "stored", "never used"
+  std::string use;            ///< text for users: "loaded", "stored", "never used"
   std::string extent;         ///< for buffers and constants: an expression or a TODO
   std::string value;          ///< for a scalar: an expression or a TODO
   Json generator = {};        ///< for inputs; a string is a TODO
-  int dimensions = 0;         ///< for a texture
+  int dimensions = 0;         ///< for a texture: 1 or 2
   std::string given_as = {};  ///< name of the argument in the T1 file
   bool is_compared = true;    ///< for an output: false for scratch memory
 
@@ -95,12 +95,13 @@ struct Draft {
 
   std::vector<DraftArgument> arguments;  ///< the kernel's parameters, followed by the constants
   std::vector<std::pair<std::string, std::string>> variables;  ///< shape variables and values
-  std::vector<DraftShape> more_shapes;                         ///< shapes checked in addition
-  std::vector<std::string> problem_sizes;  ///< from the T1 file: a variable, or an expression
+  std::vector<DraftShape> more_shapes;     ///< checked shapes besides the timed shape
+  std::vector<std::string> problem_sizes;  ///< T1 file's ProblemSize: variables or expressions
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string dynamic_shared_bytes = "0";
-  std::vector<std::string> step_arguments;  ///< arguments of the first kernel if there are several
+  /// arguments of the first kernel if there are several kernels
+  std::vector<std::string> step_arguments;
   std::vector<DraftStep> later_steps;
   bool has_independent_ctas = false;
   std::string dependence;  ///< why CTAs are not independent
@@ -110,13 +111,15 @@ struct Draft {
   DraftReference reference;
 
   std::vector<DraftParameter> parameters;
-  std::map<std::string, std::string> fixed;  ///< parameters outside of the space, with values
+  /// parameters of the T1 file that are not in the space, with their values
+  std::map<std::string, std::string> fixed;
   std::vector<std::string> constraints;
   std::vector<std::string> compiler_options;
 
-  std::vector<std::string> notes;     ///< notes for the user
-  std::vector<std::string> left_out;  ///< unused input, with the reason
-  std::vector<std::string> assumed;   ///< values in the files that were assumed
+  std::vector<std::string> notes;  ///< notes for the user
+  /// parts of the user's input that the draft does not use, with the reason
+  std::vector<std::string> left_out;
+  std::vector<std::string> assumed;  ///< values in the files that were assumed
 };
 
 /// A file to write; `name` is relative to the output folder.

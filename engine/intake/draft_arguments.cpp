@@ -320,7 +320,7 @@ class Arguments {
     } else if (!given.fill.empty()) {
       leave_out(given.name, "FillType " + given.fill + " " + given.data_source +
                                 ": evo-tune has no such generator");
-      target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
+      target.generator = todo("generator of " + target.name + "; the T1 file gives " + given.fill +
                               " " + given.data_source);
     }
   }

@@ -85,8 +85,8 @@ class Launch {
   }
 
   /// The macro of the space with a usual name for the number of threads of a CTA, such as
-  /// BLOCK_SIZE. If no macro has a usual name, returns the macro that the source does not read, if
-  /// it is the only one.
+  /// BLOCK_SIZE. If no macro has a usual name, returns the macro that neither the source nor --grid
+  /// and --shared use, if it is the only one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));
@@ -217,8 +217,8 @@ class Launch {
     return t1_.global_counts_threads && by != "1" ? "ceil_div(" + size + ", " + by + ")" : size;
   }
 
-  /// Adds a note if the GlobalSize of the T1 file contradicts ProblemSize and GridDiv, because
-  /// GlobalSize is then ignored.
+  /// Tells the user if the GlobalSize of the T1 file contradicts ProblemSize and GridDiv, because
+  /// the draft ignores this GlobalSize.
   void note_global_size(const std::vector<std::string>& sizes) {
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       if (t1_.global_size[axis].empty() || is_todo(sizes[axis])) continue;
@@ -288,8 +288,9 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// Replaces ProblemSize[i], max(NAME), min(NAME) and parameters outside of the space in an
-/// expression of a T1 file; returns an empty text if one of them has no value.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and the parameters in Draft::fixed in an
+/// expression of a T1 file; returns an empty text if ProblemSize[i], max(NAME) or min(NAME) has no
+/// value.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -97,8 +97,8 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
   }
   if (given.reference_grid.empty() || given.reference_block.empty()) {
     draft.assumed.push_back(
-        "reference: " + given.reference + " is launched as " + draft.entry +
-        " is by default, in the dimensions that the reference uses; --reference-grid and "
+        "reference: " + given.reference + " is launched with the grid and block of " + draft.entry +
+        ", limited to the dimensions that the reference uses; --reference-grid and "
         "--reference-block change this");
   }
 }

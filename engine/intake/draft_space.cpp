@@ -55,8 +55,8 @@ void require_no_template_parameter(const KernelSource& source, const std::string
   }
 }
 
-/// The draft's macros as Space would read them from the drafted file. Throws the InputErrors of
-/// read_space_file().
+/// The draft's macros as parse_space() reads them from the drafted space file. Throws InputError if
+/// parse_space() rejects them.
 std::vector<Parameter> checked(const Draft& draft) {
   Json json = {{"format", "evo-tune space 1"}, {"name", draft.name}, {"problem", draft.name},
                {"template", draft.name},       {"arch", draft.arch}, {"shape", "default"},

@@ -33,7 +33,8 @@ void rename(const Given& given, const std::string& entry, std::vector<DraftArgum
       throw InputError("--rename " + from + "=" + to + ": " + entry + " has no such parameter");
     }
     if (!is_identifier(to)) {
-      throw InputError("--rename " + from + "=" + to + ": allowed: the name of an argument");
+      throw InputError("--rename " + from + "=" + to +
+                       ": allowed: the name of an argument, which is a C identifier");
     }
     found->name = to;
     if (is_todo(found->value)) found->value = todo("value of " + to);

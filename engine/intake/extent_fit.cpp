@@ -183,9 +183,9 @@ class Fit {
     return std::nullopt;
   }
 
-  /// True if, in every sample, the product is at least the count, and exceeds it by at most two
-  /// rows plus 16 and at most a quarter of the product. A row is the product divided by its
-  /// smallest size.
+  /// True if, in every sample, the product is at least the count, and exceeds the count by at most
+  /// two rows plus 16 elements, and by at most a quarter of the product. A row is the product
+  /// divided by its smallest size.
   [[nodiscard]] bool is_covered_by(const Product& product) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       std::int64_t row = 1;

@@ -17,7 +17,7 @@ struct ExtentSample {
 /// An expression of the sizes that gives the number of touched elements.
 struct ExtentFit {
   std::string text;      ///< empty: no expression was found
-  bool is_exact = true;  ///< false: up to two rows and a few elements at its end are untouched
+  bool is_exact = true;  ///< false: up to two rows and a few elements at the end are untouched
 };
 
 /// The simplest expression of `names` that gives the counts of all samples: a number; a product of

@@ -159,7 +159,7 @@ void draft_sizes(const Given& given, Draft& draft) {
     const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
     const auto known = std::ranges::find_if(draft.variables, is_it);
     if (known != draft.variables.end()) {
-      known->second = values.front();  // from the T1 file
+      known->second = values.front();  // a variable from the T1 file
     } else {
       draft.variables.emplace_back(name, values.front());
     }
@@ -280,7 +280,7 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // files that are not read may use it
+  if (!request.t1.empty() || !source.outside.empty()) return;  // other files may use the macros
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);

@@ -48,9 +48,10 @@ struct Given {
 /// Sets the draft's shapes from the option --size. Throws InputError for invalid sizes.
 void draft_sizes(const Given& given, Draft& draft);
 
-/// Sets the members of arguments from options that name them: scalars from --value or from a size
-/// of the same name, extents, generators, scratch outputs. Throws InputError if an option names an
-/// argument that the kernel does not have.
+/// Sets the members of arguments from options that name the arguments: scalars from --value or from
+/// a size of the same name, extents, inouts, generators, scratch outputs. Also sets the tolerance
+/// and the number of operations. Throws InputError if an option names an argument that the kernel
+/// does not have.
 void give_arguments(const Given& given, Draft& draft);
 
 /// Throws InputError for a size of the option --size that no part of the draft uses.

@@ -32,10 +32,11 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   const std::string file = request.kernel.string();
   const std::string& given = request.entry.empty() ? t1.kernel : request.entry;
   if (given.empty() && declared.kernels.size() != 1) {
-    throw InputError(file + ": " + (declared.kernels.empty() ? "no" : "more than one") +
-                     " __global__ function: " + listed(declared.kernels) +
-                     "; name one with --entry; if several run one after the other, write them as "
-                     "\"steps\" (docs/file-formats.md)");
+    throw InputError(
+        file + ": " + (declared.kernels.empty() ? "no" : "more than one") +
+        " __global__ function: " + listed(declared.kernels) +
+        "; name one with --entry; if several run one after the other, repeat --entry for each, in "
+        "this order");
   }
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
   if (!may_name_kernel(entry)) {
@@ -196,7 +197,8 @@ bool reach_the_kernel(const Draft& draft) {
                              [&](const auto& variable) { return names.contains(variable.first); });
 }
 
-/// Runs the kernel with small sizes, and adds a small shape to the timed shape of the draft.
+/// Measures extents by running the kernel with small sizes, and adds a small checked shape to the
+/// draft.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
                   const Configurations& configurations, const Trial& trial, Draft& draft) {
   const bool is_wanted = !request.given.sizes.empty();
@@ -240,7 +242,8 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
-/// Reads the source as the compiler sees it, and collects the files to copy.
+/// Reads the source and its headers, and collects the files to copy. Removes host code, unless a
+/// compiler option makes all functions device code.
 KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
   const fs::path file = fs::canonical(request.kernel);
   intake.copies = copies_of(file, request.include_folders);

@@ -52,7 +52,7 @@ struct Intake {
 /// Unknown values become "TODO". Throws InputError if nothing can be drafted.
 [[nodiscard]] Intake take_in(const IntakeRequest& request, Compiler& compiler);
 
-// The steps of take_in(), each in the source file with the name of the function -------------------
+// The steps of take_in(), defined in draft_*.cpp and given.cpp ------------------------------------
 
 /// Fills the draft's macros, parameters outside of the space (Draft::fixed), constraints and
 /// compiler options. `launch`: all expressions of the launch, because some macros appear in no
@@ -74,8 +74,8 @@ struct Configurations {
   /// property of the kernel depends on macros.
   std::vector<MacroTexts> others;
 };
-/// Replaces defaults that violate a constraint by the nearest valid configuration, and adds a note
-/// to the draft.
+/// Replaces defaults that violate a constraint by the nearest valid configuration, and notes each
+/// changed default in Draft::left_out. Returns the configurations to compile.
 [[nodiscard]] Configurations settle_defaults(const SourceMacros& macros, Draft& draft);
 
 /// Fills the draft's arguments. `declared`: the declarations that exist with the default values of
@@ -106,7 +106,8 @@ void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t
 
 /// Compiles another kernel of the file with the default values of the macros.
 using TrialOf = std::function<Trial(const std::string& entry)>;
-/// Fills the source of the expected outputs from `given`; the default is reference.py. Throws
+/// Fills the source of the expected outputs from `given`. Without --reference, the source is the
+/// default configuration if --size was given and all macros have values, else reference.py. Throws
 /// InputError if a reference kernel has other parameters than the tuned kernel.
 void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
                      Draft& draft);
@@ -114,7 +115,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
 /// Removes from Draft::fixed the parameters of the T1 file that no constraint uses.
 void drop_idle_fixed(Draft& draft);
 
-/// Converts `text`, an expression of a T1 file: replaces parameters outside of the space,
+/// Converts `text`, an expression of a T1 file: replaces the parameters in Draft::fixed,
 /// `ProblemSize[i]`, `max(NAME)` and `min(NAME)` by their values. Returns an empty text if the
 /// result is not an expression, or uses names other than shape variables and, if `with_macros` is
 /// true, macros of the space.

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostScale = 8;  ///< limit of `scale_`
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
-  std::vector<std::uint64_t> counts;  ///< with each set of small sizes
+  std::vector<std::uint64_t> counts;  ///< accessed elements, with each set of small sizes
   std::string doubt = {};             ///< the reason why the extent stays a TODO
 };
 
@@ -190,7 +190,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Doubles `scale_`, the divisor of larger sizes, until a run takes < 4 million instructions.
+  /// Doubles `scale_`, up to kMostScale, until a run probably takes < 4 million warp instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {
@@ -279,7 +279,8 @@ class Measurement {
     }
   }
 
-  /// Step 4 of measure_extents(): tests the expressions with other configurations that launch.
+  /// Step 4 of measure_extents(): tests the expressions with other configurations that run without
+  /// a fault.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {

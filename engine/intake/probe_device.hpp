@@ -18,7 +18,7 @@ namespace evo {
 enum class ProbeContent {
   kZeros,
   kSmallNumbers,
-  kAnyBits,  ///< for integers; floating-point numbers are from -1000 to 1000
+  kAnyBits,  ///< random bits in integers; floating-point numbers from -1000 to 1000
 };
 
 /// Runs the kernels of a problem that evo-init drafts, on the virtual GPU.
@@ -40,12 +40,13 @@ class ProbeDevice {
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
-  static constexpr std::uint64_t kLeastAmple = 65536;  ///< number of elements, for all sizes
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< fewest elements of prepare()'s buffers
 
   /// Launches the kernel and returns its fault, or nullopt.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
-  /// True if a launch leaves an element unchanged in an output of `elements` elements.
+  /// True if a launch leaves an element unchanged in the output `argument`, which has `elements`
+  /// elements for this launch.
   [[nodiscard]] bool leaves_elements(std::size_t argument, std::uint64_t elements);
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }

@@ -12,7 +12,7 @@ namespace evo {
 
 /// The numbers from which the small sizes of trial launches are chosen.
 enum class SizeKind {
-  kRagged,  ///< prime numbers
+  kRagged,  ///< prime numbers, and some doubled prime numbers
   kRound,   ///< multiples of 128, 64 or 32
   kPower,   ///< powers of two
 };
@@ -28,15 +28,16 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Small values of the shape variables for a trial launch, different for each `probe`, so that two
 /// products of variables are unlikely to be equal for every `probe`. If a variable is at most 64 in
-/// the timed shape, its small values do not exceed this value.
+/// the timed shape, its small values do not exceed its value in this shape (or 3, if the value is
+/// less).
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
 
 inline constexpr std::size_t kProofs = 2;
 
 /// Larger values of the shape variables, for testing an expression that fits the small values. With
-/// a `scale` of 1, the values exceed the number of threads of a CTA; a larger `scale` divides the
-/// values, so that runs take less time.
+/// a `scale` of 1, the largest value usually exceeds the number of threads of a CTA; a larger
+/// `scale` divides the values, so that runs take less time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 

@@ -341,7 +341,7 @@ class Reader {
   const Function* entry_ = nullptr;
   std::vector<const Function*> reached_;
   std::map<std::pair<const Function*, int>, Origins> registers_;
-  Origins escaped_;  ///< parameters that may be stored in local or shared memory
+  Origins escaped_;  ///< parameters that were stored or passed to a function (see follow())
   bool has_changed_ = false;
   std::set<std::string> named_;
   PtxFacts facts_;

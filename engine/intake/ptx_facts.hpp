@@ -11,10 +11,10 @@ namespace evo {
 struct ParameterUse {
   std::uint64_t bytes = 0;
   bool is_used = false;          ///< at least one instruction reads the parameter
-  bool is_address = false;       ///< converted to an address of global memory
-  bool is_loaded = false;        ///< memory it points to is read
-  bool is_stored = false;        ///< memory it points to is written
-  int texture = 0;               ///< dimensions, if it is a texture object; else 0
+  bool is_address = false;       ///< cvta converts the parameter to an address of global memory
+  bool is_loaded = false;        ///< the kernel reads memory to which the parameter points
+  bool is_stored = false;        ///< the kernel writes memory to which the parameter points
+  int texture = 0;               ///< number of dimensions of a texture object, else 0
   bool is_other_object = false;  ///< a surface, or a texture with other than one or two dimensions
 };
 
@@ -25,12 +25,12 @@ struct ConstantUse {
   bool has_value = false;  ///< the source initialises it
 };
 
-/// Facts about a kernel's launch, derived from its PTX.
+/// Facts about a kernel, derived from its PTX.
 struct PtxFacts {
   std::vector<ParameterUse> parameters;
   std::vector<ConstantUse> constants;
-  int block_dimensions = 1;  ///< 1 to 3: dimensions of threadIdx or blockDim
-  int grid_dimensions = 1;   ///< 1 to 3: dimensions of blockIdx or gridDim
+  int block_dimensions = 1;  ///< 1 to 3: number of used dimensions of threadIdx or blockDim
+  int grid_dimensions = 1;   ///< 1 to 3: number of used dimensions of blockIdx or gridDim
   bool has_dynamic_shared = false;
   /// The reason why CTAs may depend on each other, empty if none is known; memory that a kernel
   /// both reads and writes is reported by `parameters` instead.

@@ -15,7 +15,7 @@ namespace {
 
 using NamedValues = std::map<std::string, double>;
 
-constexpr std::size_t kMostValues = 65535;  ///< limit of a parameter's values
+constexpr std::size_t kMostValues = 65535;  ///< limit of the number of values
 constexpr double kExact = 0x1.0p53;
 
 bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

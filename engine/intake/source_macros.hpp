@@ -23,8 +23,8 @@ struct SourceMacro {
 
 /// The macros of a source and of its copied headers that affect preprocessing.
 struct SourceMacros {
-  std::map<std::string, SourceMacro> open;  ///< given from outside, or with a default
-  std::set<std::string> defined;            ///< defined by the source unconditionally
+  std::map<std::string, SourceMacro> open;  ///< macros without a definition, or with only a default
+  std::set<std::string> defined;            ///< names of the other macros that the source defines
 };
 
 /// Finds the macros that #if, #ifdef and similar directives use, except include guards and names

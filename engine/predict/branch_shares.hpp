@@ -16,9 +16,10 @@
 
 namespace evo {
 
-/// For each machine branch, the history that a warp replays there, or the fraction of the branch's
-/// executions in which the warp takes it. Both come from the PTX branch from which the compiler
-/// made the machine branch. The compiler may have exchanged the two directions of the PTX branch.
+/// For each branch of the machine code: the history that a simulated warp replays, or the fraction
+/// of the branch's executions in which the warp takes the branch. Both come from the PTX branch
+/// from which the compiler made the machine branch. The compiler may have exchanged the two
+/// directions of the PTX branch.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -74,7 +75,8 @@ class BranchShares {
     if (unrolled_loops_.contains(line) || (closes_loop && (may_end || copies_.at(line).size() > 1)))
       return {};
     const bool is_like_others = is_usual(branch, history, warp);
-    // Where only some CTAs go on, to merge results for instance, the slowest one does.
+    // If only some CTAs continue behind a guarded EXIT, for example to merge results, the warp
+    // replays no history, so that it continues, as in the slowest CTA.
     if (may_end && !is_like_others && !copies_.contains(line)) return {};
     if (!may_end && !is_back && is_added(b, line, branch) && skips_loop(b, warp)) return {};
     return {&history, is_like_others, !is_same_way(block, line, branch, is_back), b};
@@ -103,8 +105,8 @@ class BranchShares {
     return repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]);
   }
 
-  /// For each block, how often the compiler repeated it by unrolling a loop. In a block that closes
-  /// a loop of several blocks, the others must be repeated, too.
+  /// For each block, how often the compiler repeated it by unrolling a loop. A block that closes a
+  /// loop of several blocks counts as repeated at most as often as all these blocks together.
   static std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                              const CodeGraph& graph) {
     std::vector<double> unrolled;
@@ -131,7 +133,8 @@ class BranchShares {
     return nearest;
   }
 
-  /// Whether the CTA of the history takes the branch as often as the others do.
+  /// `history` comes from one CTA. Returns whether this CTA takes the branch as often as CTAs do on
+  /// average.
   static bool is_usual(const LineActivity& branch, const BranchHistory& history, std::size_t warp) {
     constexpr double kAlike = 0.01;
     const double executions = of_warp(branch.executions, warp);
@@ -217,12 +220,13 @@ class BranchShares {
   [[nodiscard]] bool is_same_way(const CodeBlock& block, std::uint32_t line,
                                  const LineActivity& branch, bool is_back) const {
     if (branch.target <= line) return is_back;
-    // Instructions of a PTX block have its first line or later lines; ptxas moves others there.
+    // Ignores instructions with earlier lines than the PTX block's first line, because ptxas moved
+    // such instructions in from other blocks.
     const auto apart = [&](int way, std::uint32_t from) {
       constexpr double kFar = 1e6;
       if (way < 0) return 0.0;
       const CodeBlock& to = graph_.blocks()[static_cast<std::size_t>(way)];
-      // An EXIT after a branch has the line of the branch, wherever it was in the PTX.
+      // ptxas gives an EXIT after a branch the line of the branch, so the line is no evidence.
       if (to.first == to.last && unit_of(code_[to.first]) == Unit::kExit) return 0.0;
       double nearest = kFar;
       for (std::size_t i = to.first; i <= to.last; ++i) {

@@ -11,7 +11,7 @@ namespace evo {
 struct CodeBlock {
   std::size_t first = 0;          ///< index of the first instruction
   std::size_t last = 0;           ///< index of the last instruction
-  int next = -1;                  ///< index of the next block; -1: the warp ends
+  int next = -1;                  ///< index of the block that follows without a jump; -1: none
   int target = -1;                ///< index of the branch's target block; -1: no branch
   bool next_leaves_loop = false;  ///< whether `next` leaves the block's innermost loop
   bool target_leaves_loop = false;

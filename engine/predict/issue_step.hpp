@@ -20,10 +20,10 @@ struct IssueStep {
   Unit unit = Unit::kNone;
   std::uint32_t line = 0;  ///< line of the PTX, see MachineInstruction::ptx_line
   double occupies = 1;     ///< clocks for which the instruction occupies its unit
-  double passes = 0;       ///< clocks for which it occupies the SM's memory unit
+  double passes = 0;       ///< clocks for which the instruction occupies the SM's memory unit
   double sectors = 0;      ///< sectors requested from L2
   double dram = 0;         ///< the part of `sectors` that comes from or goes to DRAM
-  double dram_lines = 0;   ///< for a load: lines of 128 bytes that it reads from DRAM
+  double dram_lines = 0;   ///< for a load: lines of 128 bytes that the load reads from DRAM
   double latency = 0;      ///< clocks until the instruction's result is available
   double pause = 0;        ///< clocks that the warp pauses in addition to `stall`
   int stall = 1;           ///< clocks until the warp may issue the next instruction

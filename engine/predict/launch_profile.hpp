@@ -43,8 +43,8 @@ struct CtaKind {
   LineActivities lines;  ///< mean over the executed CTAs of this kind
   /// For each warp of a CTA: its arrivals and waits at barriers, in order.
   std::vector<std::vector<SyncEvent>> syncs;
-  double share = 1;  ///< number of CTAs of this kind in the grid
-  double work = 0;   ///< mean number of executed PTX instructions of the warps
+  double share = 1;  ///< fraction of the grid's CTAs that are of this kind
+  double work = 0;   ///< mean number of PTX instructions that the warps of a CTA execute
 };
 
 /// The operations of a CTA at each PTX line, as a mean over all CTAs of the grid.
@@ -69,7 +69,7 @@ struct LaunchProfile {
   double footprint_bytes = 0;        ///< bytes of all buffers of the kernel
   double fresh_bytes = 0;            ///< bytes of the buffers that differ between timed launches
   double rotation_bytes = 0;         ///< bytes of all buffers of all timed launches
-  double hot_atomics = 0;            ///< atomics of the whole grid on the address with the most
+  double hot_atomics = 0;            ///< number of the grid's atomics on the most used address
   LineActivities lines;              ///< mean over all CTAs
   std::vector<CtaKind> kinds;        ///< at least one kind
   LastSm last_sm;                    ///< set if there are several kinds

@@ -13,7 +13,7 @@ struct MachineRates {
 
   // The following parameters say for how many clocks an instruction of a warp occupies its unit in
   // a sub-core.
-  double issue = 0;  ///< issue slot of the sub-core; mean with delays by register ports
+  double issue = 0;  ///< the sub-core's issue slot; a mean that includes delays by register ports
   double alu = 0;
   double fma = 0;
   double fma_heavy = 0;
@@ -44,8 +44,7 @@ struct MachineRates {
   double l2_latency = 0;
   double dram_latency = 0;  ///< smallest latency of DRAM
   double dram_spread = 0;   ///< mean additional latency of a line from DRAM
-  /// additional latency of the last cache line if a load reads many lines from L2, as a share of
-  /// the mean latency
+  /// additional latency, in clocks, of the last cache line if a load reads many lines from L2
   double slowest_line = 0;
   double atomic_latency = 0;
   /// time between two atomics on the same address, by any SMs
@@ -53,19 +52,19 @@ struct MachineRates {
   double print_clocks = 0;       ///< cost of a thread's call of printf
   double fence_latency = 0;      ///< latency of a fence if all stores have arrived
   double cta_fence_latency = 0;  ///< latency of a fence of CTA scope
-  double barrier_latency = 0;    ///< latency after the last arrival
-  double barrier_arrival = 0;    ///< interval between two barriers on one SM
+  double barrier_latency = 0;    ///< from the last arrival at a barrier to its completion
+  double barrier_arrival = 0;    ///< interval between two warps' arrivals at barriers on one SM
   double mbarrier_latency = 0;
   double operand_latency = 0;  ///< time until a memory instruction has read its operands
   double branch_clocks = 0;    ///< time from a taken branch to the next instruction
 
-  double queue = 0;                ///< length of the memory unit's queue, in clocks of work
-  double l2_capacity = 0;          ///< bytes
-  double l2_bytes = 0;             ///< reads per clock and SM, if each SM reads different data
-  double l2_write_bytes = 0;       ///< writes per clock and SM, if each SM writes different data
-  double l2_copy_port_bytes = 0;   ///< limit of one SM's copies by cp.async, per clock
-  double l2_write_port_bytes = 0;  ///< limit of one SM's writes, per clock
-  double dram_bytes = 0;           ///< reads per clock and SM, if all SMs read
+  double queue = 0;           ///< length of the memory unit's queue, in clocks of work
+  double l2_capacity = 0;     ///< bytes
+  double l2_bytes = 0;        ///< bytes read per clock and SM, if each SM reads different data
+  double l2_write_bytes = 0;  ///< bytes written per clock and SM, if each SM writes different data
+  double l2_copy_port_bytes = 0;   ///< limit of the bytes that one SM copies by cp.async per clock
+  double l2_write_port_bytes = 0;  ///< limit of the bytes that one SM writes per clock
+  double dram_bytes = 0;           ///< bytes read per clock and SM, if all SMs read
   double dram_reached = 0;         ///< attainable share of the card's peak bandwidth
   double instruction_cache = 0;    ///< size in bytes
   double fetch_clocks = 0;         ///< time to fetch 128 bytes of code from this cache

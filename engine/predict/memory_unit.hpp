@@ -11,7 +11,7 @@ namespace evo {
 /// How a launch uses the L2 cache and the DRAM, which all SMs share.
 struct CardShare {
   double active = 1;    ///< share of the SMs that have a CTA
-  double distinct = 1;  ///< share of the CTAs' reads that no other CTA makes
+  double distinct = 1;  ///< fraction of the traffic that is a first access, see distinct_share()
 };
 
 /// The memory unit of an SM, with this SM's share of the bandwidth of L2 and DRAM. Times are in
@@ -87,7 +87,7 @@ class MemoryUnit {
   }
 
   const MachineRates& rates_;
-  double copy_bytes_;   ///< bytes per clock from L2 by cp.async
+  double copy_bytes_;   ///< bytes per clock from L2 by cp.async and bulk copies
   double write_bytes_;  ///< bytes per clock to L2
   double dram_bytes_;
   double free_ = 0;

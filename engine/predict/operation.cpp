@@ -14,8 +14,8 @@ struct Range {
 };
 
 // The unit that executes each machine instruction, by ranges of the opcode, which is the low nine
-// bits of the instruction. The opcodes were read from the output of nvdisasm 13.1 for sm_80, sm_89
-// and sm_90.
+// bits of the instruction. A later range overrides an earlier one. The opcodes were read from the
+// output of nvdisasm 13.1 for sm_80, sm_89 and sm_90.
 constexpr std::array kRanges = {
     Range{0x002, 0x01c, Unit::kAlu},       // MOV … PLOP3
     Range{0x020, 0x023, Unit::kFma},       // FMUL, FADD, FSWZADD, FFMA

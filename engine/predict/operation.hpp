@@ -19,26 +19,26 @@ enum class Unit : std::uint8_t {
   kTensor,     ///< mma.sync
   kGmma,       ///< wgmma
   kUniform,    ///< the warp-wide scalar unit
-  kShared,     ///< loads and stores of shared memory, shuffles
-  kShuffle,
+  kShared,     ///< loads, stores and atomics of shared memory
+  kShuffle,    ///< SHFL, MATCH, REDUX
   kGlobalLoad,
   kGlobalStore,
   kAtomic,
   kAsyncCopy,  ///< global to shared memory (LDGSTS)
   kLocal,
   kConstant,  ///< loads of constant memory
-  kSpecial,   ///< special registers, votes across units
+  kSpecial,   ///< reads of special registers (S2R, S2UR), FENCE.VIEW
   kBranch,
   kCall,
   kReturn,
   kExit,
   kBarrier,      ///< BAR
-  kMbarrier,     ///< SYNCS, ARRIVES; the SyncEvent tells whether it arrives or waits
+  kMbarrier,     ///< SYNCS, ARRIVES; the SyncEvent says whether the warp arrives or waits
   kBulkCopy,     ///< UBLKCP, UTMALDG, UTMASTG
   kAsyncCommit,  ///< LDGDEPBAR, UTMACMDFLUSH
   kAsyncWait,    ///< DEPBAR
   kGmmaWait,     ///< WARPGROUP.DEPBAR
-  kFence,        ///< MEMBAR for the card or the system
+  kFence,        ///< MEMBAR of GPU or system scope
   kCtaFence,     ///< MEMBAR of CTA scope, which does not wait for L2
   kSleep,
   kCount,

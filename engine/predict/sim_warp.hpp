@@ -53,10 +53,10 @@ struct SimWarp {
   Wait ready_by = Wait::kFixedLatency;
   std::array<double, kScoreboards> scoreboard{};
   std::array<Wait, kScoreboards> scoreboard_by{};
-  std::array<double, kNoRegister + 1> registers{};  ///< the last register is RZ
-  double async_landed = 0;                          ///< arrival of all its copies so far
-  std::vector<double> async_groups;                 ///< arrival time of each copy
-  double stored = 0;                                ///< arrival of all its stores so far
+  std::array<double, kNoRegister + 1> registers{};  ///< when each has its value; the last is RZ
+  double async_landed = 0;                          ///< arrival time of all copies so far
+  std::vector<double> async_groups;                 ///< arrival time of each group of copies
+  double stored = 0;                                ///< arrival time of all stores so far
   double gmma_done = 0;
   std::vector<double> gmma_groups;
   std::size_t sync = 0;  ///< index of the warp's next event

@@ -10,7 +10,7 @@ namespace evo {
 /// The reasons why a warp does not issue its next instruction. The text in brackets is the name of
 /// a reason in Nsight Compute.
 enum class Wait : std::uint8_t {
-  kSelected,      ///< the warp issues it
+  kSelected,      ///< the warp issues the instruction
   kFixedLatency,  ///< the result of an instruction with fixed latency [wait]
   kNotSelected,   ///< another warp issues [not selected]
   kUnit,          ///< the instruction's unit is busy [math pipe throttle]

@@ -11,7 +11,7 @@ namespace evo {
 namespace {
 
 /// Numbers that are equal for two plans if warps with these plans take the same path. Also gives
-/// the blocks that replay the same history a common place.
+/// the blocks that replay the same history the same ReplayedBranch::place.
 std::vector<double> ways_of(WarpPlan& plan) {
   std::vector<double> ways = plan.branches;
   std::map<const BranchHistory*, std::size_t> places;

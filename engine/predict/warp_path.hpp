@@ -13,7 +13,7 @@ namespace evo {
 /// A machine branch that goes the ways of a PTX branch in the order that the virtual GPU recorded.
 struct ReplayedBranch {
   const BranchHistory* history = nullptr;  ///< null: the branch is not replayed
-  bool is_usual = false;    ///< all CTAs take the branch as often as the CTA of the history
+  bool is_usual = false;    ///< CTAs take the branch, on average, as often as the history says
   bool is_against = false;  ///< the machine branch is taken when the PTX branch is not
   std::size_t place = 0;  ///< first block with the same history; these blocks share a BranchReplay
 };
@@ -38,8 +38,8 @@ struct WarpPlan {
 [[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
                                                 const CodeGraph& graph, std::size_t instructions);
 
-/// Whether the operations `lines` match the machine code: the planned paths must be about as long
-/// as the executed PTX and contain the same matrix products.
+/// Whether the operations `lines` match the machine code: the planned paths must not be much longer
+/// than the executed PTX, and must contain about the same matrix products.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
 /// The position of a resident warp on its path through the basic blocks. At a branch with a history

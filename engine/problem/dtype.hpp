@@ -39,7 +39,8 @@ struct DtypeRow {
   double max_abs_error;
   double relative_l2;
 
-  /// For floating types only: the exponent bias, and bit patterns whose sign bit is 0.
+  /// The exponent bias. This function and the next ones up to largest_finite() are for floating
+  /// types only. The bit patterns that they return have the sign bit 0.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {
@@ -94,7 +95,8 @@ struct WholeRange {
 /// The largest finite value of a floating type.
 [[nodiscard]] double largest_finite(Dtype dtype);
 
-/// The largest number of a floating type that is below `value`; −infinity if there is none.
+/// The largest number of a floating type that is below `value`; −infinity if there is none (NaN if
+/// the type has no infinity).
 [[nodiscard]] double next_below(Dtype dtype, double value);
 
 /// The smallest positive denormal number of a floating type.

@@ -54,8 +54,8 @@ struct Draw {
   std::uint64_t seed = 0;
   /// True: generate() makes some stretches of consecutive elements sorted or constant.
   bool with_runs = false;
-  /// True: generate() places special values that several arguments may have in common: zeros and
-  /// the extremes of the distribution.
+  /// True: generate() also places zeros and the extremes of the distribution. draw_of() chooses one
+  /// input of each case for these values.
   bool with_common_values = true;
 };
 

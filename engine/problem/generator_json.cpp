@@ -118,7 +118,7 @@ bool has_value(Dtype dtype, std::string_view word) {
 }
 
 /// Inverts the flags of the special values that `key` ("with" or "without") lists, such as "nan";
-/// throws for a value whose flag is not `from` by default.
+/// throws for a value that `dtype` lacks, or whose flag is not `from` by default.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = 32;
 constexpr std::size_t kDimensions = 3;
-/// limit of parameters: more would exceed CUDA's 32,764 bytes of kernel parameters
+/// limit of the number of names in "arguments" of a step
 constexpr std::size_t kMostParameters = 1000;
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
@@ -44,7 +44,8 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
   return extents;
 }
 
-/// Reads "source". The file must lie in the folder of problems after ".." and links are resolved.
+/// Reads "source". After ".." and links are resolved, the file must lie below the parent of the
+/// problem's folder.
 std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
   const std::filesystem::path source = folder / reader.string("source");
   if (!is_file(source)) {

@@ -14,8 +14,8 @@ namespace evo {
 inline constexpr std::string_view kReference = "reference";
 
 /// Parses the reference kernel or a template of problem.json. `tolerance`: the problem's tolerance;
-/// `folder`: the folder of the kernel's source; `parameters`: names of the arguments that a step
-/// may list. Throws InputError naming key, value and the allowed values.
+/// `folder`: the problem's folder; `parameters`: names of the arguments that a step may list.
+/// Throws InputError naming key, value and the allowed values.
 [[nodiscard]] KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                                       const JsonReader& tolerance,
                                       const std::filesystem::path& folder,

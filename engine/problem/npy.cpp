@@ -65,7 +65,7 @@ class HeaderWords {
     return true;
   }
 
-  /// The text from `open` to the next `close`.
+  /// The text between `open` and the next `close`; nullopt unless `open` comes next.
   [[nodiscard]] std::optional<std::string_view> between(char open, char close) {
     const std::size_t end = rest_.find(close, 1);
     if (!rest_.starts_with(open) || end == std::string_view::npos) return std::nullopt;
@@ -217,7 +217,8 @@ class NpyFile {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw InputError(name_ + ": " + what); }
 
-  /// Reads on until `head_` has at least `bytes` bytes.
+  /// Reads on until `head_` has at least `bytes` bytes; throws with the text `complaint` if the
+  /// file ends before.
   void require_head(std::size_t bytes, const std::string& complaint) {
     while (head_.size() < bytes) {
       const std::string_view part = reader_.next();

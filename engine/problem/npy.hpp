@@ -14,8 +14,8 @@ namespace evo {
 /// `dtype`. Elements of type `dtype` are copied. Elements of another number type are converted;
 /// floats are rounded to nearest. Elements of raw bytes ('|V1', '|V2') are copied if they have the
 /// size of `dtype`, because NumPy stores 8-bit floats and bf16 in this form. Throws InputError
-/// naming the file if it has another format, does not have `count` elements, or has a value outside
-/// of an integer `dtype`.
+/// naming the file if it has another format, does not have `count` elements, or has a value that
+/// `dtype` cannot hold.
 [[nodiscard]] std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype,
                                               std::size_t count);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Checks a bound of the tolerance: finite and ≥ 0.
+/// Evaluates a bound of the tolerance. Throws ProblemError unless the bound is from 0 to `most`.
 double bound(const Expression& expression, const Values& values, double most = kNoLimit) {
   const double value = expression.evaluate(values);
   if (value >= 0 && value <= most) return value;
@@ -23,7 +23,7 @@ double bound(const Expression& expression, const Values& values, double most = k
                      "; allowed: a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
 }
 
-/// All *.py files below a folder, except in hidden folders and Python's cache.
+/// Adds to `files` all *.py files below a folder, except in hidden folders and Python's cache.
 void add_python_files(const std::filesystem::path& folder, std::set<std::filesystem::path>& files) {
   namespace fs = std::filesystem;
   constexpr auto kSkip = fs::directory_options::skip_permission_denied;

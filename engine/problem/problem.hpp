@@ -22,8 +22,8 @@
 
 namespace evo {
 
-/// The values of the names that expressions may use: shape variables, macros, named macro values,
-/// SM_COUNT.
+/// The values of the names that expressions may use: shape variables, macros, names that a space
+/// gives to values of macros, SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
@@ -65,12 +65,12 @@ struct Argument {
   /// The number of elements of a buffer, or the value of a scalar. A template may set another
   /// number of elements for a workspace.
   Expression size;
-  Generator generator;  ///< for in and inout arguments without a formula or file
+  Generator generator;  ///< for in and inout; unused if a formula or only `file` is given
   /// For out and inout: the number of elements per row, as an expression of shape variables;
   /// nullopt: the output has no rows.
   std::optional<Expression> row = {};
-  /// For out and inout: true allows an expected output that is constant, or the same for all
-  /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
+  /// For out and inout: false lets the audits reject the problem if wrong kernels would pass, for
+  /// example because the expected output is constant. True: no audit inspects this output.
   bool degenerate = false;
   /// For out and inout: false if the output is not compared with the expected output. An output
   /// that is not compared is also poisoned, and its guard zones are checked.
@@ -94,7 +94,7 @@ struct Argument {
   std::optional<TextureSetup> texture = {};
   /// Set if the argument is a tensor map.
   std::optional<TensorMapSetup> tensor_map = {};
-  /// Set if the argument is a structure that is passed by value.
+  /// Not empty if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
   /// For out: true if the extent depends on macros, so that each kernel has its own buffer for the
   /// output, and the problem's check program judges the content.
@@ -109,7 +109,7 @@ struct Argument {
   [[nodiscard]] bool is_output() const {
     return direction == Direction::kOut || direction == Direction::kInOut;
   }
-  /// True for an output whose expected content is given by the reference.
+  /// True for an output whose expected content the reference gives, if the problem has a reference.
   [[nodiscard]] bool is_expected() const {
     return is_output() && is_compared && !is_sized_by_macros;
   }
@@ -136,11 +136,11 @@ struct Argument {
   /// Number of bytes of the buffer with `extent` elements, where KernelSpec::extent_of() gives
   /// `extent`.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Number of leading bytes that are compared. Throws ProblemError if the compared bytes exceed
-  /// the buffer, or are 0 for a non-empty buffer.
+  /// Number of leading bytes that are compared. Throws ProblemError if `compared` is not a whole
+  /// number from 1 to the number of elements.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
-  /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
-  /// support the texture object.
+  /// The texture object of this argument, which must have one. Throws ProblemError if a size is not
+  /// a whole number from 1, or if CUDA does not support the texture object.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
   /// Number of elements per row of an output; 0 for an output without rows. Throws ProblemError
   /// unless the compared elements are whole rows.
@@ -283,13 +283,15 @@ class Problem {
  public:
   /// Reads `folder`/problem.json. Throws ProblemError (or InputError) naming file, key and value.
   static Problem load(const std::filesystem::path& folder);
-  /// Parses the text of a problem.json for workers and tests. `folder`: the folder of the sources.
+  /// Parses the text of a problem.json for workers and tests. `folder`: the problem's folder, to
+  /// which paths in `text` are relative.
   static Problem parse(const std::string& text, const std::filesystem::path& folder);
 
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
-  std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
+  /// Macros whose values depend on the shape: name, and expression of shape variables.
+  std::vector<std::pair<std::string, Expression>> shape_macros;
   /// folders of included files, as written in problem.json, relative to `folder`
   std::vector<std::string> include_paths;
   /// Names of __constant__ and __device__ variables that are intentionally zero.
@@ -306,7 +308,7 @@ class Problem {
   std::vector<std::string> program_files;  ///< non-Python files that the programs read
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
-  std::string text;  ///< the text of the file
+  std::string text;  ///< the text of problem.json
   std::optional<ProfileSpec> profile = {};
 
   /// The shape named `shape_name`. Throws InputError listing the shapes' names if there is no such

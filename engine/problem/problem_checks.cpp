@@ -70,7 +70,9 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_output() || kernel.takes(i) || takes_map_of(problem, kernel, i)) continue;
-    throw ProblemError(fmt::format("{}.steps: no step takes output '{}'", where, argument.name));
+    throw ProblemError(
+        fmt::format("{}.steps: no step takes output '{}'; list it in \"arguments\" of a step",
+                    where, argument.name));
   }
 }
 
@@ -110,7 +112,8 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
-/// Where the problem gives `name` to a shape macro or a shape variable; empty if nowhere.
+/// The key in problem.json that gives `name` to a shape macro or a shape variable; empty if none
+/// does.
 std::string shape_name_at(const Problem& problem, const std::string& name) {
   for (const auto& [macro, unused] : problem.shape_macros) {
     if (macro == name) return "macros." + name;
@@ -133,7 +136,8 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// Throws if neither the tolerance nor a check program can judge an output.
+/// Throws if the extent, "compare" or "row" of an output depends on names with which neither the
+/// tolerance nor a check program can judge the output.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -228,7 +232,8 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
   check_tensor_maps(problem, kernel, values);
 }
 
-/// Throws if a macro and a shape variable have the same name but different values.
+/// Returns the problem's macros for `shape`. Throws if a macro and a shape variable have the same
+/// name but different values.
 Values macros_of(const Problem& problem, const Shape& shape) {
   Values macros = problem.macros_for(shape);
   for (const auto& [macro, expression] : problem.shape_macros) {

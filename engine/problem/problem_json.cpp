@@ -19,10 +19,11 @@ namespace {
 constexpr std::string_view kFormat = "evo-tune problem 1";
 /// limit of the number of shapes, of templates, of macros, and of variables of a shape
 constexpr std::size_t kMostNames = 1000;
-/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+/// limit of the number of arguments
 constexpr std::size_t kMostArguments = 1000;
 
-/// Checks that each key under `key` is a valid name of a shape or template.
+/// Checks that each key of the object under `key` is a valid name, for example of a shape or
+/// template.
 void require_plain_names(const JsonReader& reader, std::string_view key) {
   reader.require_at_most(key, kMostNames);
   for (const auto& [name, unused] : reader.object(key).items()) {

@@ -170,8 +170,8 @@ void put_special_values(std::span<std::byte> data, const Generator& generator, D
   if (generator.special.runs && draw.with_runs) put_runs(elements, random);
   const Choice choice(generator, dtype, draw.with_common_values);
   if (choice.size() == 0) return;
-  // A short input contains each special value once; an input of less than kMostOf elements per
-  // special value contains only some special values.
+  // A short input gets each special value once; an input of fewer than kMostOf elements per special
+  // value gets only some special values.
   constexpr std::size_t kMostOf = 8;
   const std::size_t few = std::min(choice.size(), count / kMostOf);
   const std::size_t number = std::max(few, count / kElementsPerSpecial);

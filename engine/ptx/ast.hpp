@@ -24,7 +24,7 @@ struct Operand {
     kVector,    ///< {a, b, …}
     kPair,      ///< p|q
     kList,      ///< (a, b, …) of a call
-    kSink,      ///< _
+    kSink,      ///< `_`, which discards a result
   };
   Kind kind = Kind::kSink;
   bool negated = false;  ///< `!p`
@@ -75,7 +75,7 @@ struct Variable {
   Space space = Space::kGlobal;
   Type type = Type::kNone;  ///< type of an element
   std::uint32_t align = 1;
-  std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
+  std::uint64_t bytes = 0;  ///< 0 only for dynamic shared memory
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
   /// Addresses in the initial value: byte position in `initial` → name of the addressed variable.
@@ -94,11 +94,11 @@ struct Function {
   std::array<std::uint32_t, 3> cluster = {0, 0, 0};
   bool explicit_cluster = false;  ///< .explicitcluster
   std::vector<Type> registers;
-  std::vector<Variable> variables;  ///< parameters first, then return values, then locals
+  std::vector<Variable> variables;  ///< return values, then parameters, then locals
   std::vector<int> parameters;      ///< indices into variables
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
-  std::vector<int> labels;  ///< label → index into body; -1 until defined
+  std::vector<int> labels;  ///< label → index into body
   /// The lists of `.branchtargets` directives: index of the label of the list → indices of the
   /// target labels.
   std::map<int, std::vector<int>> branch_targets;
@@ -106,7 +106,7 @@ struct Function {
 
 struct Module {
   std::string target;               ///< "sm_89"
-  int version_line = 1;             ///< from `.version`
+  int version_line = 1;             ///< the line of `.version`
   std::vector<Variable> variables;  ///< variables at module scope
   std::map<std::string, Function> functions;
   std::map<int, std::string> files;        ///< file names from .file

@@ -16,7 +16,7 @@ inline constexpr std::string_view kGridWaitWord = "griddepcontrol.wait";
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
-  bool has_value = false;  ///< for a variable
+  bool has_value = false;  ///< for a variable: whether it has an initial value
   std::string_view name = {};
   /// The words in the function's body or the variable's initial value that may be symbols of the
   /// module, that are environment registers ("%envreg1"), or that are kGridWaitWord. The list

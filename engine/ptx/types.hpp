@@ -70,8 +70,8 @@ struct SourceLocation {
 };
 
 /// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The error message
-/// begins with a description of the error and ends with "at line N". VirtualDevice::load() catches
-/// PtxError and returns a Fault.
+/// describes the error, followed by "at line N" and the position in the source file, as far as they
+/// are known. VirtualDevice::load() catches PtxError and returns a Fault.
 class PtxError : public std::runtime_error {
  public:
   /// `line`: 0 if unknown. `source`: the position in the source file, which is appended to the

@@ -12,13 +12,13 @@
 
 namespace evo {
 
-/// A kernel of the elite, ready to run again.
+/// A kernel of the elite, or a kernel that may enter the elite, ready to run again.
 struct EliteMember {
   CandidateId id = 0;
   Candidate candidate;
   double p50_us = 0;
   KernelUnderTest kernel;
-  bool screened = false;  ///< passed the quick check, but not the full check
+  bool screened = false;  ///< passed the screening, but not the full check
   /// The value of the run's objective; nullopt if the objective is the time.
   std::optional<double> objective = {};
 
@@ -82,11 +82,12 @@ class Elite {
 };
 
 /// Finds the rank of a challenger in the elite. The challenger is first compared with the best
-/// member whose stored time is longer, or else with the last member. From this rank, the challenger
-/// moves up past each member that it beats, or down until it beats a member. Comparisons are
-/// assumed to be transitive. After a tie, the incumbent ranks before the challenger. A comparison
-/// is left out if the challenger is certainly slower by stored times. A member that fails in a
-/// comparison leaves the elite, and the challenger is compared with the next member.
+/// member whose stored value (time or objective) is not better, or else with the last member. From
+/// this rank, the challenger moves up past each member that it beats, or down until it beats a
+/// member. Comparisons are assumed to be transitive. After a tie, the incumbent ranks before the
+/// challenger. A comparison is left out if the stored values show that the challenger is certainly
+/// worse. A member that fails in a comparison leaves the elite, and the challenger is compared with
+/// the next member.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));

@@ -21,7 +21,7 @@ struct PolicyRejects {
     Candidate candidate;
     std::vector<PolicyMiss> misses;
     int registers = 0;
-    double excess = 0;  ///< value / limit, for the limit that is exceeded most
+    double excess = 0;  ///< PolicyMiss::excess() of the limit that is exceeded most
   };
 
   std::vector<Reject> rejects;  ///< different kernels, in the order of the run
@@ -43,7 +43,7 @@ struct PolicyCost {
   std::size_t green = 0;
   const PolicyRejects::Reject* best = nullptr;  ///< the fastest green reject; null if there is none
   double with_us = 0;                           ///< time of the winner under the policy
-  double without_us = 0;                        ///< time of the best kernel without the policy
+  double without_us = 0;                        ///< time of `best`; 0 if there is none
   std::optional<PairResult> pair = {};          ///< A/B comparison of winner and best, if times are
                                                 ///< measured
 };

@@ -24,7 +24,7 @@ struct RunRequest {
 
 /// The arguments of --resume.
 struct Resumption {
-  RunId id = 0;                    ///< 0: the newest unfinished run on this space, shape and device
+  RunId id = 0;                    ///< 0: the newest unfinished run that fits the command line
   std::string db;                  ///< path of the database, for messages
   std::vector<std::string> given;  ///< the options given on the command line, for example "--seed"
 };
@@ -45,7 +45,7 @@ struct OpenRun {
 /// Opens the run that --resume continues, with its stored seeds, strategy, elite size and number of
 /// children. The stored number of generations also applies unless the command line gives another,
 /// so that a finished run can be extended. Throws InputError, without changing the stored run, if
-/// the run does not exist, or if space, problem, shape, device or an option on the command line
+/// the run does not exist, or if space, problem, shape, device or an option that cannot change
 /// differs from the stored run.
 [[nodiscard]] OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                                    const Resumption& resumption);

@@ -21,9 +21,9 @@ struct ControlDrift {
 [[nodiscard]] ControlDrift control_drift(const std::vector<StoredGeneration>& generations);
 
 /// Checks whether the device was steady during a run, by the times of the control, which is timed
-/// after every generation, and by the scatter of the elite's times. If the device was not steady,
-/// for example because of other processes or throttling, returns a line that warns users that the
-/// order of the elite is unreliable. Returns an empty text for steady devices and predicted times.
+/// between generations, and by the scatter of the elite's times. If the device was not steady, for
+/// example because of other processes or throttling, returns a line that warns users that the order
+/// of the elite is unreliable. Returns an empty text for steady devices and predicted times.
 [[nodiscard]] std::string steadiness_text(const std::vector<StoredGeneration>& generations,
                                           const std::vector<EliteRow>& elite);
 

@@ -16,12 +16,13 @@ namespace evo {
 /// Decides which green kernels enter the elite of a run, by A/B comparisons and full checks. If
 /// times are predicted, the times decide instead of A/B comparisons. A kernel that fails in a
 /// comparison and again when it runs alone is withdrawn. A kernel that passed only the screening
-/// needs a full check before it enters the elite; if it fails, it is withdrawn. Every decision is
-/// stored, and decisions that were made before an interruption are not repeated.
+/// needs a full check before it enters the elite; if the kernel fails the full check, it is
+/// withdrawn. The verdicts of A/B comparisons and all withdrawals are stored, so a resumed run does
+/// not repeat the comparisons.
 ///
 /// If the objective is not the time, the values of the objective decide instead of A/B comparisons;
-/// a difference below kLeastDifference is a tie. If the objective depends on the energy, the energy
-/// of each challenger is first measured for kEliteEnergy_s seconds.
+/// a difference of at most 2 % is a tie. If the objective depends on the energy, the energy of each
+/// challenger is first measured for kEliteEnergy_s seconds.
 class Tournament {
  public:
   /// Reads the stored comparisons and withdrawals of the run. All references must outlive this

@@ -12,7 +12,7 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite. Less time is reserved if earlier comparisons were short.
+/// kernels with the elite, or less if earlier comparisons were short (see seconds_to_compare()).
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -90,7 +90,8 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// When the time is over, records the finished evaluations and closes the generation.
+/// Searches until the end or `stop`. When the time is over, records the finished evaluations and
+/// closes the generation.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());
@@ -159,8 +160,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit, so
-/// that it does not challenge the elite, and the order of timings has no effect.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the early-stop limit,
+/// which may have fallen meanwhile, so that the order of timings does not affect the elite.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -206,7 +207,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Skips a proposal that another strategy has made before and that is being evaluated.
+    // Skips candidates known in advance, and candidates that are not recorded yet (slots_).
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -219,7 +220,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Candidates that no strategy proposes (milestones) do not wait for earlier outcomes.
+    // Candidates known in advance, such as milestones, do not wait for earlier outcomes.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -265,7 +266,7 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
 }
 
 /// True if the history of a resumed run has the candidate at its position in the generation.
-/// Another version of evo-tune may have proposed another candidate for the position.
+/// Compares configurations, because another version of evo-tune may have proposed another one.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -371,8 +372,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Records all finished candidates, even those that follow an unfinished candidate, so that the run
-/// finds them in its history if it is extended.
+/// Records all finished candidates, except those that must be timed again, even if they follow an
+/// unfinished candidate. A run that is continued later finds them in its history.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;

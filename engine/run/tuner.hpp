@@ -41,9 +41,9 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
 /// The loop of a run. The candidates are numbered 0, 1, 2, …: first the milestones, then the
 /// default configuration and the best candidates of earlier runs, then the strategy's proposals.
-/// Generation 0 contains all candidates up to the first `children` proposals; each later generation
-/// contains `children` proposals. The last generation is shorter if the limit `candidates` is
-/// reached.
+/// Generation 0 contains all candidates before the strategy's proposals and the first `children`
+/// proposals; each later generation contains `children` proposals. The last generation is shorter
+/// if the limit `candidates` is reached.
 ///
 ///   1. Propose candidate t and start its evaluation (Evaluator::evaluate) when the outcomes of
 ///      candidates 0 to t − w are known, where w is in_flight_at(t, window), or `window` for
@@ -69,15 +69,15 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
 /// in turn, and each strategy observes all outcomes on its shape. A kernel that is withdrawn on one
-/// shape is withdrawn on all shapes.
+/// shape is withdrawn on all shapes, unless the profile gate withdrew it.
 class Tuner {
  public:
   /// All references must outlive the tuner. `runs`: the stored run for each shape of the task.
   Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
         const TunerOptions& options, TunerObserver& observer);
 
-  /// Executes the run. `histories`: the history of each run of the constructor's `runs`, empty for
-  /// a new run. When `stop` becomes true, the run is interrupted.
+  /// Executes the run. `histories`: the history of each run of the constructor's `runs`; an empty
+  /// vector if the runs are new. When `stop` becomes true, the run is interrupted.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
   /// Applies a last gate to the elite of a shape, and withdraws kernels that fail. Call
@@ -148,7 +148,7 @@ class Tuner {
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;
-  double longest_comparison_s_ = 0;  ///< of the kernels of one generation with the elite
+  double longest_comparison_s_ = 0;  ///< longest that a generation's comparisons have taken
 
   std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance

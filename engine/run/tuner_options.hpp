@@ -16,7 +16,7 @@ namespace evo {
 enum class Aim {
   /// find the fastest kernel: rank an elite, and spend little time on kernels that cannot enter it
   kSearch,
-  kRecord,  ///< record the times of all candidates, measured alike: no milestones, elite or
+  kRecord,  ///< record the times of all candidates, all timed alike: no milestones, elite or
             ///< comparisons
 };
 
@@ -44,7 +44,7 @@ struct TunerOptions {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string objective = "time";          ///< see Objective
   std::vector<KnownCandidate> known = {};  ///< candidates judged after the milestones and the
-                                           ///< defaults
+                                           ///< default configuration
 };
 
 }  // namespace evo

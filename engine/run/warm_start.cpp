@@ -18,7 +18,7 @@ constexpr std::size_t kMostRuns = 64;
 
 struct Source {
   RunId run = 0;
-  double distance = 0;  ///< distance of the run's shape
+  double distance = 0;  ///< see distance_to()
   bool same_device = false;
   std::vector<Candidate> best = {};
 };
@@ -48,7 +48,8 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of an earlier run to the task's space; nullopt if the space forbids it.
+/// Converts a configuration of an earlier run to the task's space; nullopt if the space lacks one
+/// of its values or forbids the configuration on all shapes.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;
@@ -85,7 +86,7 @@ std::optional<Source> source_of(const Store& store, const TuningTask& task, cons
     }
     return source;
   } catch (const InputError&) {
-    return std::nullopt;  // the run stored files of another version
+    return std::nullopt;  // another version of evo-tune stored files in another format
   } catch (const Json::exception&) {
     return std::nullopt;
   }

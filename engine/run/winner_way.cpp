@@ -222,7 +222,8 @@ WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
   }
   const Option rest = all_at_once(current, "a change of only some of these macros fails a gate");
   std::optional<WinnerStep> step = step_to(current, rest);
-  // If the comparison failed, the winner itself is still green.
+  // The winner is green even if the comparison failed, so the step is described without a
+  // comparison.
   if (!step) step = described(current, rest);
   current = winner_.candidate;
   return *std::move(step);

@@ -92,7 +92,7 @@ class WayFinder {
   std::size_t at_;
   std::map<Candidate, Node> nodes_;
   std::vector<Candidate> path_;          ///< configurations on the current path, the start first
-  std::map<std::size_t, double> gains_;  ///< ln(time with the option / before), by its first macro
+  std::map<std::size_t, double> gains_;  ///< by an option's first macro: ln(time after / before)
 };
 
 }  // namespace evo

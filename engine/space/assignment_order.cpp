@@ -67,8 +67,9 @@ class Frontier {
   std::span<const Constraint* const> constraints_;
   std::vector<double> logs_;  ///< ln of the number of values
   std::vector<std::vector<std::size_t>> constraints_of_;
-  std::vector<std::size_t> waiting_for_;  ///< unassigned parameters of each constraint
-  std::vector<std::size_t> unfinished_;   ///< unfinished constraints of each parameter
+  std::vector<std::size_t> waiting_for_;  ///< for each constraint: its unassigned parameters
+  std::vector<std::size_t> unfinished_;   ///< for each parameter: its constraints with
+                                          ///< unassigned parameters
   /// in cost_of(), for each parameter: the number of its constraints that the assignment finishes
   std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;
@@ -77,7 +78,7 @@ class Frontier {
 
 struct Order {
   std::vector<std::size_t> parameters;
-  double nodes = 0;  ///< bound on the sum over all layers
+  double nodes = 0;  ///< upper bound of the number of nodes in all layers
 };
 
 Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,

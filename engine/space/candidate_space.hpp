@@ -14,7 +14,7 @@ namespace evo {
 /// The number of valid candidates in a space.
 struct SpaceCount {
   double value = 0;
-  bool exact = true;  ///< false: estimated by sampling
+  bool exact = true;  ///< false: rounded (above 2^62) or estimated by sampling
 };
 
 /// The interface of strategies to a space, which is a search space file or a recording.

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Conditions with at most this many combinations of values are tabulated, which takes about 5 ms.
+/// Conditions with at most this many combinations of values are tabulated, which takes at most
+/// about 5 ms.
 constexpr double kLargestTable = 65536;
 
 std::string macro_list(const std::vector<Parameter>& parameters) {

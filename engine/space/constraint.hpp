@@ -29,9 +29,9 @@ struct ConditionNames {
   std::map<std::string, std::size_t, std::less<>> parameters;  ///< macro → index
 };
 
-/// One condition of a space, compiled for the list of the space's parameters. If the parameters of
-/// the condition have few combinations of values, the results are tabulated once; other conditions
-/// are evaluated on each call of holds(). Thread-safe.
+/// One condition of a space, parsed once for the list of the space's parameters. If the parameters
+/// of the condition have few combinations of values, the results are tabulated once; other
+/// conditions are evaluated on each call of holds(). Thread-safe.
 ///
 /// A condition whose value is not finite, such as x % 0, counts as violated.
 class Constraint {

@@ -16,8 +16,8 @@ namespace evo {
 /// decision diagram. The diagram counts the assignments, tests whether the set contains an
 /// assignment, and finds the assignment of a rank, without listing the set.
 ///
-///   1. Order the parameters so that, in each layer, unfinished constraints need few of the
-///      parameters that are assigned already.
+///   1. Order the parameters so that, in each layer, unfinished constraints (those with unassigned
+///      parameters) need few of the assigned parameters.
 ///   2. Layer by layer, extend each node by each value of the layer's parameter. Merge partial
 ///      assignments that agree on the parameters that unfinished constraints need. Check a
 ///      constraint when its last parameter is assigned.
@@ -29,8 +29,8 @@ namespace evo {
 class DecisionDiagram {
  public:
   /// Builds the diagram of the assignments that satisfy `constraints`. Returns nullopt if the
-  /// diagram would have more than `max_edges` edges. `value_counts`: the number of values of each
-  /// parameter, at least 1.
+  /// diagram would have more than `max_edges` edges or too many nodes in a layer. `value_counts`:
+  /// the number of values of each parameter, at least 1.
   [[nodiscard]] static std::optional<DecisionDiagram> build(
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);
@@ -45,8 +45,8 @@ class DecisionDiagram {
   /// The number of assignments, rounded to a double; at most the largest double.
   [[nodiscard]] double size() const;
   [[nodiscard]] bool contains(const Candidate& candidate) const;
-  /// The assignment with rank `rank` < count(). Assignments of neighbouring ranks differ mostly in
-  /// the parameters that are assigned last.
+  /// The assignment with rank `rank` < count(). Unless the set is huge, assignments of neighbouring
+  /// ranks differ mostly in the parameters that are assigned last.
   [[nodiscard]] Candidate at(std::uint64_t rank) const;
 
  private:
@@ -55,7 +55,7 @@ class DecisionDiagram {
     std::size_t values = 0;
     /// for each node and value: the number of a node of the next layer, or kNone
     std::vector<std::uint32_t> child;
-    std::vector<std::uint64_t> counts;  ///< for each node, at most 2^62
+    std::vector<std::uint64_t> counts;  ///< for each node: assignments below it, at most 2^62
     /// in a huge set: number of assignments below each node, relative to the largest of this layer
     std::vector<double> weights;
   };
@@ -76,7 +76,8 @@ class DecisionDiagram {
 };
 
 /// The order in which DecisionDiagram::build() assigns the parameters: the best of several greedy
-/// orders, which begin with different parameters. The best order gives the smallest diagram.
+/// orders, which begin with different parameters. The best order has the lowest bound on the number
+/// of nodes.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr int kRepairWalks = 8;
 
 /// Changes the index of the value of `parameter` by `step` until the candidate is valid; nullopt if
-/// no value makes it valid.
+/// no value in this direction makes it valid.
 std::optional<Candidate> next_valid(const CandidateSpace& space, const Candidate& candidate,
                                     std::size_t parameter, int step) {
   Candidate other = candidate;

@@ -10,11 +10,11 @@ namespace evo {
 /// Says which changes of one parameter make a neighbour of a candidate.
 enum class Neighbourhood {
   kAnyValue,  ///< a change to any other value
-  kNextValue  ///< for an ordered parameter, a change to the next valid value up or down
+  kNextValue  ///< for an ordered parameter, a change to the next valid value up or down;
+              ///< for other parameters, a change to any other value
 };
 
 /// The neighbours of `candidate`: valid candidates that differ from it in exactly one parameter.
-/// With kNextValue, values that make the candidate invalid are skipped.
 [[nodiscard]] std::vector<Candidate> neighbours(const CandidateSpace& space,
                                                 const Candidate& candidate,
                                                 Neighbourhood neighbourhood);

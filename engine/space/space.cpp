@@ -8,8 +8,8 @@
 namespace evo {
 namespace {
 
-/// Limit on the number of edges of a space's index (a decision diagram), so that the index takes at
-/// most 8 MB and less than a second to build.
+/// Limit on the number of edges of a space's index (a decision diagram), so that its edges take at
+/// most 8 MB, and building it takes less than a second.
 constexpr std::size_t kMaxEdges = 2'000'000;
 /// Number of random candidates of the index from which estimate_count() estimates how many satisfy
 /// the constraints that are not in the index.

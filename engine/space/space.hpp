@@ -22,7 +22,7 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
-  std::string where = {};  ///< a condition; if it is false, the milestone is left out
+  std::string where = {};  ///< condition on the shape; false: left out
 };
 
 /// The content of a search space file with a valid format; the class Space checks constraints.
@@ -32,8 +32,8 @@ struct SpaceDefinition {
   std::string description = {};
   std::string problem;
   std::string template_name;
-  std::string arch;   ///< "sm_89"
-  std::string shape;  ///< the shapes that are timed by default
+  std::string arch;   ///< such as "sm_89"
+  std::string shape;  ///< name of the shape that is timed by default
   std::vector<Parameter> parameters;
   Formulas let = {};  ///< named formulas, already expanded in constraints
   std::vector<ConstraintText> constraints = {};
@@ -56,8 +56,8 @@ struct SpaceDefinition {
 class Space final : public CandidateSpace {
  public:
   /// Throws SpaceError for invalid constraints, for constraints that no candidate satisfies, and
-  /// for defaults or milestones that violate a constraint. The message names file, key, value and
-  /// allowed values.
+  /// for defaults or milestones that violate a constraint. The message names the file, the key and
+  /// the violated constraints.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;

@@ -47,7 +47,8 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Expressions use doubles, which round integers above kExact; the compiler does not round.
+    // Expressions use doubles, which round integers above kExact. The compiler does not round, so
+    // constraints would use another value than the kernel.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
@@ -69,8 +70,8 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// Lists the values of a range such as {"from": 16, "to": 256, "step": 16} (sums) or {"from": 1,
-/// "to": 64, "times": 2} (products).
+/// Lists the values of a range: 16, 32, 48, … for {"from": 16, "to": 256, "step": 16}, or 1, 2, 4,
+/// … for {"from": 1, "to": 64, "times": 2}.
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");
@@ -113,8 +114,8 @@ std::vector<ParameterValue> read_values(const JsonReader& reader) {
   return values;
 }
 
-/// Throws an error if two values of a macro are equal. Names are equal if they are equal in upper
-/// case, as in value_name(); other values are compared as numbers.
+/// Throws an error if names and numbers are mixed, or if two values of a macro are equal. Names are
+/// equal if they are equal in upper case, as in value_name(); other values are compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -274,7 +275,7 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
 ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   const std::string written = reader.string("expression");
   ConstraintText constraint{written, reader.string_or("why", "")};
-  if (reader.has("name")) (void)reader.line("name");  // files that extend this one use it
+  if (reader.has("name")) (void)reader.line("name");  // files that extend this file use the name
   try {
     constraint.expression = with_formulas(written, let);
   } catch (const InputError& error) {
@@ -351,7 +352,8 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
     top.fail("extends", "allowed: the name of a file in the same folder");
   }
   if (depth == kDeepest)
-    top.fail("extends", "too many files extend each other; allowed: at most 8 files, each once");
+    top.fail("extends",
+             "too many files extend each other; allowed: at most 8 extended files, each once");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);

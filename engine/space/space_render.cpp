@@ -52,7 +52,7 @@ std::uint16_t value_index(const Parameter& parameter, const std::string& text) {
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
     if (is_spelling(parameter.values[i], text)) return static_cast<std::uint16_t>(i);
   }
-  std::vector<std::string> names;  // numbers are not suggested: similar ones are unrelated
+  std::vector<std::string> names;  // suggests only names: similar numbers are unrelated
   for (const ParameterValue& value : parameter.values) {
     if (value.kind == ParameterValue::Kind::kName) names.push_back(value.text);
   }

@@ -58,8 +58,8 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// Appends closing brackets for all brackets that are still open. An unfinished cache usually ends
-/// with an entry and a comma. If the last entry of an unfinished cache is incomplete, it is
+/// Appends closing brackets for all brackets that are still open. The cache file of an unfinished
+/// search with Kernel Tuner usually ends with an entry and a comma. An incomplete last entry is
 /// dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
@@ -93,7 +93,7 @@ std::string completed(std::string text) {
 
 /// Throws SpaceError if brackets nest deeper than in any file of Kernel Tuner or T4. nlohmann's
 /// parser callback could also detect this, but it examines all members of an object again after
-/// each member.
+/// each member, which takes quadratic time.
 void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
   int depth = 0;
@@ -167,8 +167,8 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   return raw;
 }
 
-/// The value in a T4 result that was measured for its first objective, such as the time; null if
-/// there is none.
+/// The value in a T4 result that was measured for the result's first objective, such as the time;
+/// null if there is none.
 Json t4_time(const Json& result) {
   if (!result.contains("measurements")) return nullptr;
   std::string objective = "time";

@@ -11,8 +11,9 @@
 namespace evo {
 namespace {
 
-/// The evaluation budget (RandomBaseline::cutoff) ends when the expected best time of random search
-/// is above the optimum by this fraction of (median − optimum).
+/// The evaluation budget (RandomBaseline::cutoff) is the number of evaluations after which the
+/// expected best time of random search exceeds the optimum by at most this fraction of (median −
+/// optimum).
 constexpr double kCutoffShare = 0.05;
 
 double best_at(const ReplayTrace& trace, std::size_t evaluations) {

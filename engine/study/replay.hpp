@@ -62,9 +62,10 @@ class RandomBaseline {
 inline constexpr std::size_t kScorePoints = 50;
 
 /// The mean of (S_rand − F) / (S_rand − S_opt) over kScorePoints equidistant evaluation counts,
-/// where F is the best time of the search, S_rand that of random search, and S_opt the optimum. 1
-/// means that the first evaluation found the optimum; 0 means a result like that of random search.
-/// The trace of the search must have RandomBaseline::cutoff() evaluations or all of the space.
+/// where F is the best time of the search (at most worst_ms()), S_rand that of random search, and
+/// S_opt the optimum. 1 means that the first evaluation found the optimum; 0 means a result like
+/// that of random search. The search must have evaluated RandomBaseline::cutoff() candidates or the
+/// whole space.
 [[nodiscard]] double methodology_score(const ReplayTrace& trace, const RandomBaseline& baseline);
 
 }  // namespace evo

@@ -15,8 +15,8 @@
 namespace evo {
 namespace {
 
-/// Failures in this number of first evaluations are not counted, because a strategy cannot predict
-/// failures yet.
+/// StudyResult::failed_share_after_50 does not count failures in this number of first evaluations,
+/// because a strategy cannot predict failures yet.
 constexpr std::size_t kLearningPhase = 50;
 
 struct Repeat {

@@ -28,20 +28,20 @@ struct StudyOptions {
 /// Mean and spread of a result over the repeats of a search.
 struct Spread {
   double mean = 0;
-  double deviation = 0;  ///< standard deviation of one repeat
-  double p10 = 0;
-  double p90 = 0;
+  double deviation = 0;  ///< standard deviation over the repeats
+  double p10 = 0;        ///< 10 % quantile
+  double p90 = 0;        ///< 90 % quantile
 };
 
 struct StudyResult {
   std::string space;
   std::size_t cutoff = 0;
-  std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
-  std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
-  Spread score;                                                 ///< the methodology's score
+  std::array<Spread, kReportedBudgets.size()> fraction;         ///< see fraction_of_optimum()
+  std::array<double, kReportedBudgets.size()> random_fraction;  ///< for random search
+  Spread score;                                                 ///< see methodology_score()
   /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;
-  /// fraction of failed configurations in the whole space, which random search has on average
+  /// fraction of failed configurations in the whole space: the expectation for random search
   double recorded_failed_share = 0;
   std::size_t evaluations = 0;  ///< total over all repeats
   double seconds = 0;           ///< wall clock

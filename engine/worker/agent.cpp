@@ -45,7 +45,8 @@ class Agent {
     while (true) {
       FileDescriptor socket = dial(deadline);
       if (!socket.is_open()) {
-        tell("no answer from " + to_string(options_.coordinator));
+        tell("no answer from " + to_string(options_.coordinator) +
+             "; check that a run listens at this address");
         return static_cast<int>(ExitCode::kMissing);
       }
       const Outcome outcome = serve(std::move(socket), deadline);
@@ -149,7 +150,7 @@ class Agent {
       try {
         frame = process_->poll_frame();
       } catch (const Error&) {
-        end_process(wire);  // because it sent invalid data; also tells the coordinator
+        end_process(wire);  // the process sent invalid data; also tells the coordinator
         return;
       }
       if (!frame) break;

@@ -10,7 +10,7 @@ namespace evo {
 
 /// The workers that one host provides to a run on another host.
 struct AgentOptions {
-  HostPort coordinator;
+  HostPort coordinator;              ///< the address on which the run's gateway listens
   std::string key;                   ///< from key_of_environment()
   std::string version;               ///< of this program
   std::vector<std::string> devices;  ///< "cuda:0"; each gets one worker

@@ -30,7 +30,7 @@ namespace {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   apply_limits(limits);
-  setpgid(0, 0);  // only the coordinator reacts to Ctrl-C in the terminal
+  setpgid(0, 0);  // so Ctrl-C in the terminal does not reach the child
   dup2(descriptor, STDIN_FILENO);
   dup2(descriptor, STDOUT_FILENO);
   execve(arguments[0], arguments, environment);
@@ -70,7 +70,7 @@ bool is_stopped(int process) {
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
-  if (handle < 0) return true;  // unknown
+  if (handle < 0) return true;  // it is unknown whether the process still exists
   pollfd entry{handle, POLLIN, 0};
   int count = 0;
   while ((count = poll(&entry, 1, kLimitMs)) < 0 && errno == EINTR) {

@@ -47,7 +47,7 @@ class ChildProcess {
 };
 
 /// The two ends of a new connection. Child processes inherit neither end. `type`: SOCK_STREAM or
-/// SOCK_SEQPACKET. Throws MissingError.
+/// SOCK_SEQPACKET. Throws MissingError if the system cannot create sockets.
 [[nodiscard]] std::pair<FileDescriptor, FileDescriptor> socket_pair(int type);
 
 }  // namespace evo

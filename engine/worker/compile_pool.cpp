@@ -59,7 +59,7 @@ void CompilePool::tell(const std::string& kind, const std::string& text) const {
 }
 
 const std::string& CompilePool::version() {
-  constexpr int kAttempts = 2;  // another process may have killed the first one
+  constexpr int kAttempts = 2;  // another process may kill the compiler process
   for (int attempt = 1; version_.empty(); ++attempt) {
     Slot& slot = slots_.front();
     prepare(slot, true, false);
@@ -69,7 +69,8 @@ const std::string& CompilePool::version() {
       const Ending ending = slot.process->kill();
       slot.process.reset();
       if (ending.killed_from_outside && attempt < kAttempts) continue;
-      throw MissingError("the compiler process does not answer: " + ending.text);
+      throw MissingError("the compiler process does not answer: " + ending.text +
+                         "\nnext step: evo-tune doctor shows whether NVRTC works");
     }
     if (reply->contains("error")) {
       slot.process.reset();
@@ -276,7 +277,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
 /// True if the compilation exceeds its time limit. Extends the deadline of a compiler that works
 /// but gets little CPU time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
-  constexpr int kMostByTheClock = 10;  // limit of elapsed time, as a multiple of the limit
+  constexpr int kMostByTheClock = 10;  // multiple of `limit` to which elapsed time is limited
   // A process counts as hanging if its CPU time is less than 1/20 of the elapsed time.
   constexpr int kLeastOfAProcessor = 20;
   constexpr std::chrono::milliseconds kLeastWait{100};

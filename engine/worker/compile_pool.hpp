@@ -27,12 +27,12 @@ struct CompilePoolOptions {
 /// Compiles kernels in several processes at once. Each process has a time limit and a memory limit,
 /// so that a compiler that crashes or hangs affects one candidate only.
 ///
-/// The kernel may not be the cause of a failure if another process killed the compiler, or if the
-/// compiler crashed or reported an internal error. After a failure that the kernel may not have
-/// caused, the pool compiles the kernel once more in a new process on this machine. After a crash
-/// or a lack of memory, the new process runs alone and with twice the memory, because some
-/// compilers end themselves if memory is short. After a second failure, the kernel is rejected, but
-/// the rejection is not stored for later runs.
+/// A failure possibly has another cause than the kernel if another process killed the compiler, or
+/// if the compiler crashed, ran out of memory or reported an internal error. After such a failure,
+/// the pool compiles the kernel once more in a new process on this machine. After a crash or a lack
+/// of memory, the new process runs alone and with twice the memory, because some compilers end
+/// themselves if memory is short. After a second failure, the kernel is rejected, but the rejection
+/// is not stored for later runs.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
 /// lost during a compilation, the kernel is compiled on another host, so that a broken host does
@@ -42,9 +42,9 @@ class CompilePool final : public CompileService {
   /// The pool starts compiler processes when needed. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
-  /// Adds a compiler process on `host` if its compiler has the same version() as this machine's.
-  /// If the compiler versions differ, reports the refusal to CompilePoolOptions::on_event.
-  /// `memory_bytes`: memory limit of the process.
+  /// Adds a compiler process on `host` if its compiler has the same version() as this machine's. If
+  /// the versions differ or the process does not answer, reports the refusal to
+  /// CompilePoolOptions::on_event. `memory_bytes`: memory limit of the process.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
@@ -70,11 +70,11 @@ class CompilePool final : public CompileService {
     SteadyTime started = {};
     SteadyTime deadline = {};
   };
-  /// An attempt whose failure the source may not have caused, and how to repeat the attempt.
+  /// A failed attempt whose cause is possibly not the kernel, and how to repeat the attempt.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
-    bool lost_host = false;  ///< the host was lost before it answered
+    bool lost_host = false;  ///< the host was lost before its worker answered
   };
   /// Restrictions on where a compilation may run.
   struct Needs {

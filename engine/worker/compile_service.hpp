@@ -22,7 +22,8 @@ class CompileService {
  public:
   struct Finished {
     CompileOutcome outcome;
-    bool reproducible = true;  ///< false if the compiler was killed or failed; then not cached
+    /// False if the compiler was killed or failed. Such an outcome must not be cached.
+    bool reproducible = true;
     std::vector<Dependency> dependencies = {};  ///< files opened in include paths
     double wall_ms = 0;                         ///< without the time in the queue
   };

@@ -121,11 +121,14 @@ std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json
     }
     tell("device worker killed", "another process killed the worker while it was starting");
     if (attempt < kAttempts) return std::nullopt;
-    throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
+    throw MissingError(
+        "the device worker for " + device_id_ +
+        " is killed whenever it starts; sudo dmesg shows whether the system ran out of memory");
   }
   if (reply->contains("out_of_memory")) {
     throw MissingError("the device worker for " + device_id_ + " needs more memory (limit " +
-                       reply->at("out_of_memory").get<std::string>() + ")");
+                       reply->at("out_of_memory").get<std::string>() +
+                       "); next step: use a smaller shape or a machine with more memory");
   }
   if (reply->contains("error")) rethrow(*reply);
   return reply;
@@ -269,8 +272,8 @@ Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
 }
 
 /// Waits until the worker has answered the abandoned request, because a new process would have to
-/// open the device and to compute the expected outputs again. Ends a worker that takes longer than
-/// a new process, or that is unusable afterwards.
+/// open the device and to compute the expected outputs again. Ends a worker that does not answer
+/// within kLimit, or that is unusable after its answer.
 Task<> DeviceClient::finish_abandoned() {
   constexpr std::chrono::milliseconds kLimit{1000};
   const SteadyTime deadline = loop_.now() + kLimit;

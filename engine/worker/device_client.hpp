@@ -38,13 +38,13 @@ class DeviceClient final : public DeviceService {
   DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// Closes the connection to the worker process, so that an idle worker ends by itself.
+  /// Ends the worker process: closes the connection to an idle worker, and kills a busy worker.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
 
-  /// Waits until the device is open; must be called first. Throws MissingError or InputError when
-  /// the device cannot be opened.
+  /// Waits until the device is open. Call this function or open() before any other. Throws
+  /// MissingError or InputError when the device cannot be opened.
   void wait_until_open();
   /// Like wait_until_open(), but other coroutines continue to run.
   Task<> open();

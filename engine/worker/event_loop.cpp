@@ -34,7 +34,7 @@ void EventLoop::spawn(Task<> task) {
 
 void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   stop_ = stop;
-  watched_ = {};  // so the first call is immediate
+  watched_ = {};  // so that the first call of watch_ is immediate
   bool is_done = false;
   std::exception_ptr error;
   begin(std::move(task), [&](const std::exception_ptr& thrown) {
@@ -113,7 +113,7 @@ void SystemLoop::run_one(SteadyTime until) {
   context_.restart();
   if (context_.poll_one() > 0) return;
   begin_waiting();
-  context_.run_one_until(until);  // returns without running anything after `until`
+  context_.run_one_until(until);  // runs one handler, or none if none is ready by `until`
   end_waiting();
 }
 

@@ -74,7 +74,8 @@ std::uint32_t read_word(Span bytes) {
   return word;
 }
 
-/// Removes the next part of a frame, with its length field, from the front of `bytes`.
+/// Removes the next part of a frame and the part's length field from the front of `rest`. Returns
+/// the part.
 Span take_part(Span& rest) {
   const std::uint32_t size = read_word(rest);
   rest = rest.subspan(kLengthBytes);

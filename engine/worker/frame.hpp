@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// The recipient of a message: the worker (kMessage), or the agent that controls it (kControl).
+/// kMessage: a message between a run and a worker process. kControl: a message between a run or its
+/// gateway and the agent that controls the worker process.
 enum class FrameKind { kMessage, kControl };
 
 /// Limit of a frame's length in bytes. A greater length means that the stream is corrupt.
@@ -20,11 +21,12 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 /// | bytes | content                                                                 |
 /// |-------|-------------------------------------------------------------------------|
 /// | 4     | length of all that follows; the highest bit marks a control message     |
-/// | 4     | length of the next part                                                 |
-/// |       | the value as MessagePack; binary members are empty there                |
+/// | 4     | length of the value in MessagePack                                      |
+/// |       | the value in MessagePack, with empty binary members                     |
 /// |       | for each binary member, in the order of the value: 4 bytes length, data |
 ///
-/// Binary data follows the value, because nlohmann::json would read binary members byte by byte.
+/// Binary data follows the value, because nlohmann::json would read binary members slowly, byte by
+/// byte.
 [[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
                                                      FrameKind kind = FrameKind::kMessage);
 

@@ -17,7 +17,7 @@ bool FrameStream::send_frame(std::span<const std::uint8_t> frame) {
 void FrameStream::write_waiting() {
   while (open_ && sent_ < waiting_.size()) {
     const auto count = bytes_->write(std::span(waiting_).subspan(sent_));
-    if (!count) break;  // the other side is gone, but may have sent an answer before
+    if (!count) break;  // the peer closed the connection; an answer may have arrived
     if (*count == 0) return;
     sent_ += *count;
   }

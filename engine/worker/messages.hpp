@@ -43,7 +43,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, id, name, arch, time_kind, sm_cou
                                    max_registers_per_thread, max_shared_bytes_per_cta,
                                    max_threads_per_cta, l2_bytes, peak_tflops, peak_bandwidth_gbs,
                                    counts_energy, driver, uuid)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, name, text, headers)  // others are not sent
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, name, text, headers)  // other members are not sent
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, source, entries, arch, options)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerFailure, kind, reason, detail)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)

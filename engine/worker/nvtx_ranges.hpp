@@ -8,7 +8,7 @@ namespace evo {
 
 /// Opens nested NVTX ranges in the constructor, and closes them in the destructor. Nsight Systems
 /// and other profilers show NVTX ranges as steps of the process. Without a profiler, NVTX ranges
-/// cost almost nothing. The class does nothing if the CUDA toolkit lacks NVTX 3.
+/// cost almost nothing. The class does nothing if evo-tune was built without the headers of NVTX 3.
 class NvtxRanges {
  public:
   explicit NvtxRanges(const std::vector<std::string>& names);

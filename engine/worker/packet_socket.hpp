@@ -23,7 +23,8 @@ class PacketSocket {
   /// `socket`: a socket of type SOCK_SEQPACKET.
   explicit PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  /// Sends a packet without blocking. If the socket's buffer is full, flush() sends the packet.
+  /// Sends a packet without blocking. If the socket's buffer is full, a later call of flush() sends
+  /// the packet.
   void send(Packet packet);
   void flush();
   /// The next packet, if one has arrived. Closes the socket if the peer has closed it or sends

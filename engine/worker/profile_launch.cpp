@@ -1,4 +1,4 @@
-// Launches a kernel once in a worker process that a profiler has started.
+// Launches a kernel for a profiler, in a worker process that the profiler has started.
 
 #include <cstdio>
 

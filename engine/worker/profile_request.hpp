@@ -22,7 +22,7 @@ void write_profile_request(const std::filesystem::path& file, const ProfileReque
 
 /// Reads the request in `file`, opens the device, warms the kernel up, and launches it once between
 /// calls that start and stop the profiler. Returns the exit code of the process: 1 if the kernel
-/// faults. Throws the exceptions of `open`.
+/// faults. Throws the exceptions of read_profile_request(), `open` and Session.
 [[nodiscard]] int launch_profiled(const std::filesystem::path& file,
                                   const std::function<std::unique_ptr<Device>()>& open);
 

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Time limit for an agent's answer to a control message, which the agent answers without delay.
+/// Time limit for the answer of an agent (agent.hpp) to a control message, which the agent answers
+/// without delay.
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace

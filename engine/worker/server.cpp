@@ -87,9 +87,9 @@ int serve(Channel& channel, const Handler& handle) {
   return 0;
 }
 
-/// Turns a failure near the memory limit into kOutOfMemory, which does not reject the kernel.
-/// Compilers report a lack of memory in many ways, or not at all, so every failure near the limit
-/// counts.
+/// Turns a failure near the memory limit into kOutOfMemory, after which CompilePool repeats the
+/// compilation with more memory. Compilers report a lack of memory in many ways, or not at all, so
+/// every failure near the limit counts.
 CompileAnswer blamed_on_memory(CompileAnswer answer) {
   if (std::holds_alternative<Compiled>(answer) || !was_near_memory_limit()) return answer;
   CompilerFailure failure{CompilerFailure::Kind::kOutOfMemory, {}};
@@ -144,7 +144,7 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
   // A failed compilation may have opened no file, because the compiler opens none if an option is
-  // invalid.
+  // invalid, so only successful compilations are tested.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }
@@ -198,7 +198,7 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
 }
 
 /// Names of the NVTX ranges in which profilers show a request: the names that the coordinator sent,
-/// and the name of the gate.
+/// and the name of the gate or of the request.
 std::vector<std::string> ranges_of(const json& request) {
   std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
   const std::string op = request.at("op").get<std::string>();

@@ -195,8 +195,7 @@ CorrectnessResult Session::check_if_out_of_proportion(const KernelUnderTest& ker
     return {};
   }
   checked_.erase(found);
-  // The check is repeated, because the first check may have been slow because of low clocks or
-  // another process.
+  // Low clocks or another process may have slowed the first check, so the check is repeated.
   const auto anew = device_.load(kernel.image);
   if (const auto* fault = std::get_if<Fault>(&anew)) {
     CorrectnessResult refused;

@@ -23,7 +23,7 @@ struct SessionSetup {
   std::string template_name;
   KernelImage reference;      ///< no entries: no reference kernel is launched
   Values reference_macros;    ///< macros of the reference's configuration
-  KernelImage check_kernels;  ///< of check_kernels.cu; no entries: the CPU checks
+  KernelImage check_kernels;  ///< of check_kernels.cu; no entries: the CPU compares outputs
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
   TimingOptions timing;
@@ -82,9 +82,9 @@ class Session {
                                                    const std::string& shape,
                                                    const Progress& progress);
 
-  /// Launches the kernel once on the inputs of the first seed, with zeroed outputs, and writes each
-  /// output to `folder`/NAME.npy. Does not compare the outputs. Throws InputError if a file cannot
-  /// be written.
+  /// Launches the kernel once on the inputs of the first seed, with zeroed `out` arguments, and
+  /// writes each output to `folder`/NAME.npy. Does not compare the outputs. Throws InputError if a
+  /// file cannot be written.
   [[nodiscard]] LaunchOutcome write_outputs(const KernelUnderTest& kernel, const std::string& shape,
                                             const std::string& folder, const Progress& progress);
 

@@ -31,9 +31,9 @@ SSL_SESSION* session_of(SSL* connection) {
   return nullptr;
 }
 
-/// Callback of the server: sets `session` to the pre-shared key if it knows the client's identity.
-/// For an unknown identity, `session` is null, and the handshake fails because the server has no
-/// certificate.
+/// Callback of the server: sets `session` to the pre-shared key if the server knows the client's
+/// identity. For an unknown identity, `session` is null, and the handshake fails because the server
+/// has no certificate.
 int find_session(SSL* connection, const unsigned char* identity, std::size_t size,
                  SSL_SESSION** session) {
   const bool is_ours =
@@ -144,7 +144,7 @@ TlsContext::TlsContext(TlsSide side, std::vector<std::uint8_t> key)
     SSL_CTX_set_psk_find_session_callback(context_, find_session);
   } else {
     SSL_CTX_set_psk_use_session_callback(context_, use_session);
-    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);  // a certificate cannot replace the key
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);  // no certificate can replace the key
   }
 }
 

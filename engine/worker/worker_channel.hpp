@@ -28,7 +28,7 @@ class WorkerChannel {
   /// Waits for the next message; nullopt if the process ended or `limit` has passed.
   [[nodiscard]] std::optional<nlohmann::json> wait(std::chrono::milliseconds limit);
 
-  /// False once the process has closed its side of the connection.
+  /// False once the process has closed the connection or was killed.
   [[nodiscard]] virtual bool is_open() const = 0;
   /// True if at least a part of the next message has arrived.
   [[nodiscard]] virtual bool is_answering() const = 0;

@@ -14,7 +14,7 @@ Packet wait_for_packet(PacketSocket& packets) {
   pollfd entry = packets.interest();
   ::poll(&entry, 1, kStartLimitMs);
   if (auto packet = packets.receive()) return *std::move(packet);
-  throw MissingError("evo-worker gateway does not start");
+  throw MissingError("evo-worker gateway does not start; check that evo-worker --version works");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The version of the message format, which must be the same on both sides of a connection.
+/// The version of the message format, which must be the same for both peers of a connection.
 inline constexpr int kWorkerProtocol = 1;
 
 /// The identity of a worker, sent as its first frame.
@@ -14,7 +14,7 @@ struct WorkerIdentity {
   int protocol = kWorkerProtocol;
   std::string version;             ///< version of evo-tune
   std::string role;                ///< "device" or "compile"
-  std::string device;              ///< as on a command line; empty for a compiler
+  std::string device;              ///< such as "cuda:0"; empty for a compiler
   std::string host;                ///< name of the host
   std::string gpus;                ///< CUDA_VISIBLE_DEVICES on the host
   std::string job;                 ///< the job id of Slurm or another launcher; may be empty

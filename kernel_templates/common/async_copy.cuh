@@ -21,7 +21,7 @@ __device__ __forceinline__ void copy_async(void* shared, const void* source, boo
   copy_async(shared_address(shared), source, valid);
 }
 
-/// Makes a group of the copies that this thread has started since its last group, or an empty one.
+/// Makes a group of the copies that this thread has started since its last group; may be empty.
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

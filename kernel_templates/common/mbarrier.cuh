@@ -21,8 +21,8 @@ __device__ __forceinline__ void mbarrier_arrive_after_copies(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/// Returns true if the phase of this parity is complete; the writes before its arrivals are
-/// visible.
+/// Returns true if the phase of this parity is complete. The writes before its arrivals are
+/// then visible.
 __device__ __forceinline__ bool mbarrier_completed(u32 barrier, int parity) {
   u32 done;
 #if __CUDA_ARCH__ >= 900

@@ -22,7 +22,7 @@ __device__ __forceinline__ void named_arrive(int id, int threads) {
 }
 
 /// Lets the next kernel in the stream start (programmatic dependent launch, sm_90). The next kernel
-/// still waits for the end of this kernel before it reads memory.
+/// must still call wait_for_previous_kernel() before it reads memory.
 __device__ __forceinline__ void allow_next_kernel() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
@@ -66,7 +66,7 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
 }
 
 /// An atomic addition of device scope with acquire and release. A thread that reads the sum also
-/// sees the atomics that this thread has performed or seen before.
+/// sees the writes and atomics that this thread has performed or seen before.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

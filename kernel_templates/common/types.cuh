@@ -1,5 +1,5 @@
-// Storage types and number formats, without toolkit headers, so that the compiler needs no include
-// path.
+// Storage types and integer functions, without toolkit headers, so that the compiler needs no
+// include path.
 #pragma once
 
 using u8 = unsigned char;

@@ -3,7 +3,7 @@
 //
 // Warp w of the warpgroup has rows 16 w … 16 w + 15 of a product's 64 rows. Fragments have the
 // layout of mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): for each
-// n-tile of 8 columns, an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
+// n-tile of 8 columns, lane 4 g + t has {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
 //
 // From start_products() to the corresponding wait_products(), the registers of accumulators and
 // operands must not be touched.
@@ -24,8 +24,8 @@ enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 __device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
   return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
 }
-/// The upper word of the descriptor: the distance of groups of eight rows in bytes, and the
-/// swizzle.
+/// The upper word of the descriptor: the distance `stride` of groups of eight rows, given in bytes,
+/// and the swizzle.
 __device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
   return stride >> 4 | static_cast<u32>(swizzle) << 30;
 }
@@ -105,8 +105,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
                : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)                         \
                : "memory")
 
-/// A product with A in registers. TYPE: k and types of wgmma; FLAGS: its last operands; A, B: asm
-/// names of the words of A, and of B's descriptor.
+/// A product with A in registers. TYPE: k and types in wgmma's name; FLAGS: wgmma's last operands;
+/// A, B: asm names of the words of A, and of B's descriptor.
 #define WGMMA_A_IN_REGISTERS(TILES, COLUMNS, TYPE, FLAGS, A, B)                                  \
   asm volatile("{ .reg .b64 b; mov.b64 b, {" B "}; "                                            \
                "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \

@@ -86,7 +86,7 @@ __device__ __forceinline__ T reduce_row(T value, T* scratch) {
   return value;
 }
 
-/// The largest element of this thread's vectors of a row, from vector `first` on.
+/// The largest of `so_far` and this thread's elements of a row, from vector `first` on.
 template <int kWidth>
 __device__ __forceinline__ float largest_from(const Vector<kWidth>* x, int first, int vectors,
                                               float so_far) {

@@ -3,9 +3,9 @@
 // a second run gives the same bits.
 //
 // The accumulators of O are stored as fragments: 256 floats for each block of 16 rows and chunk of
-// 16 columns. Lane L owns four floats from 4 L on (row g) and four from 128 + 4 L on (row g + 8):
-// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of lane L,
-// so there are no bank conflicts.
+// 16 columns. Lane L = 4 g + t owns four floats from 4 L on (row g) and four from 128 + 4 L on (row
+// g + 8): columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of
+// lane L, so there are no bank conflicts.
 //
 // Include mma_tiles.cuh or wgmma_tiles.cuh before this file: they define sync_consumers(), and
 // include the file that defines kShares, kShareChunks, kExchange, kStats and kBroadcast.
@@ -24,7 +24,7 @@ struct RowStats {
   float sum;
 };
 
-/// This lane's columns of chunk `chunk` of one row, with even and odd n-tile interleaved.
+/// This lane's columns of `chunk` in row g + 8 half, with even and odd n-tile interleaved.
 __device__ __forceinline__ Float4 columns_of(const Accumulated& state, int block, int chunk,
                                              int half) {
   const float(&even)[4] = state.output[block][2 * chunk];
@@ -62,7 +62,7 @@ struct Weights {
 
 /// Adds the row sums of the lanes of a quad, so that every lane has the complete sums of its rows.
 __device__ __forceinline__ void finish_sums(Accumulated& state) {
-  if constexpr (!kSumByMma) {  // otherwise a row of accumulators is complete
+  if constexpr (!kSumByMma) {  // otherwise the mma has added the lanes' sums
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
@@ -227,8 +227,8 @@ __device__ __forceinline__ void read_parts(Accumulated& state, float* partials, 
   }
 }
 
-/// Writes this CTA's part to `partials`. The CTA that arrives last also merges the rows in `state`,
-/// sets the ticket back to zero and returns true; the other CTAs return false.
+/// Writes this CTA's part to `partials`. The CTA that arrives last also merges the parts into
+/// `state`, sets the ticket back to zero and returns true; the other CTAs return false.
 __device__ __forceinline__ bool merge_parts(Accumulated& state, const Problem& problem,
                                             const Item& item, u32 shared, const Role& role,
                                             int thread, float scale) {
@@ -261,7 +261,7 @@ __device__ __forceinline__ void write_rows(const Accumulated& state, const Probl
       if (row >= problem.q_len) continue;
       const u64 place = static_cast<u64>(item.head) * problem.q_len + row;
       const float sum = state.sum[block][2 * half];
-      const float factor = __fdividef(value_scale, sum);  // 2 ulp: below the rounding to f16
+      const float factor = __fdividef(value_scale, sum);  // error 2 ulp, less than f16's rounding
       u16* o = problem.o + place * HEAD_DIM + 4 * role.lane4;
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {

@@ -6,10 +6,10 @@
 // D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel runs on sm_80 and
 // newer; its fp8 modes need sm_89.
 //
-// A work item is kTileM queries of one (batch, head). A warp processes WARP_M of these queries and
-// TILE_N / WARPS_KV keys of every tile of TILE_N keys, in steps of STEP_N keys:
+// A work item is kTileM queries of one (batch, head) and 1 / SPLIT_KV of the keys. A warp processes
+// WARP_M of the queries and TILE_N / WARPS_KV keys of every tile of TILE_N keys, STEP_N at a time:
 //
-//   1. scores = Q K^T           fragments straight from the bytes of K, unpacked to f16 (or not)
+//   1. scores = Q K^T           fragments from the bytes of K; QK_MODE f16 unpacks them to f16
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
 //   3. running maximum          the sums of earlier steps are rescaled
 //   4. P = 2^(scores - maximum)
@@ -33,8 +33,8 @@ using Ring = SharedRing;
 
 /// The keys of one tile that a warp processes.
 struct Place {
-  u32 k_rows;  ///< shared addresses of its first key
-  u32 v_rows;
+    u32 k_rows;  ///< shared address of K's row for the first key
+  u32 v_rows;  ///< the same for V
   int first_key;
 };
 
@@ -75,7 +75,7 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& 
 }
 
 /// Like attend_tiles(), but computes the next scores between the exponentials of this step, so that
-/// a warp keeps the tensor cores and the other units busy together. The next scores use the
+/// a warp keeps the tensor cores and the other units busy at once. The next scores use the
 /// registers of scores that have just become P.
 __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const Queries& queries,
                                                        const Ring& ring, const Tiles& tiles,

@@ -13,7 +13,7 @@
 #error a macro of the template is not defined: see search_spaces/sdpa_fp8_mma_l4.json for the list
 #endif
 #ifndef PDL
-#define PDL 0  // spaces of devices before sm_90 do not name it
+#define PDL 0  // spaces for devices before sm_90 lack this macro
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
 #error HEAD_DIM is 64 or 128
@@ -89,7 +89,7 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kQkFp8 = QK_MODE == QK_MODE_FP8;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// Whether a branch skips the code that LAZY_RESCALE makes unnecessary, before the exponentials.
+/// Whether a branch skips the rescaling that LAZY_RESCALE avoids, before the exponentials.
 constexpr bool kBranches = true;
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
 constexpr bool kPipelined = PIPELINE != 0;
@@ -112,7 +112,7 @@ constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads
 
 // The division of a row of D bytes into chunks of 16 bytes.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
-constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes, which a quad of lanes loads at once
+constexpr int kGroups = HEAD_DIM / 64;      ///< groups of 64 bytes; a quad loads one at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys

@@ -1,9 +1,9 @@
 // Q K^T of a warp: 16 kBlocks rows by STEP_N keys, with fragments made in registers.
 //
-// The sum over D may have any order that is the same for Q and K, so each lane loads 16 adjacent
-// bytes of a row of K, and likewise of Q, and uses them as the k indices of its fragments. In f16,
-// the lower two bytes of a word become k 2t, 2t+1 of one mma, the upper two k 2t+8, 2t+9; in e4m3,
-// two words are k 4t … 4t+3 and 4t+16 … 4t+19.
+// The sum over D may have any order that is the same for Q and K, so each lane (4 g + t) loads 16
+// adjacent bytes of a row of K, and likewise of Q, and uses them as the k indices of its fragments.
+// In f16, the lower two bytes of a word become k 2t, 2t+1 of one mma, the upper two k 2t+8, 2t+9;
+// in e4m3, two words are k 4t … 4t+3 and 4t+16 … 4t+19.
 #pragma once
 
 #include "common/convert.cuh"
@@ -36,7 +36,7 @@ __device__ __forceinline__ QueryHalves halves_of(const QueryBytes& bytes) {
 
 /// Q of a warp, in shared memory or registers, as Q_IN_REGS says.
 struct Queries {
-  u32 shared;  ///< Q_IN_REGS no: this lane's position in row `quad` of the warp's first block
+  u32 shared;  ///< Q_IN_REGS no: address of row `quad` of the warp's first block
   QueryBytes bytes[Q_IN_REGS == Q_IN_REGS_BYTES ? kBlocks : 1][kGroups];
   QueryHalves halves[Q_IN_REGS == Q_IN_REGS_HALVES ? kBlocks : 1][kGroups];
 

@@ -24,8 +24,8 @@ __device__ __forceinline__ void sync_consumers() {
   }
 }
 
-/// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
-/// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
+/// The tiles of keys of one work item, numbered (`step`) in the order of use: from the last one
+/// down, so that the tile that needs a mask comes first. `shared`: the start of the shared memory.
 struct Tiles {
   u32 shared;
   const u8* k;  ///< row 0 of the head
@@ -52,9 +52,9 @@ struct Tiles {
 
 /// A ring without producers: every warp copies, and waits for its own groups of copies.
 ///
-/// If STAGES_V > 1, K and V of a tile are one group of copies. With STAGES_V 1, V is copied when
-/// all warps have finished with the previous V, and K of a later tile as a second group. Empty
-/// groups are committed, too, because wait_copies() counts groups.
+/// If STAGES_V > 1, K of a tile and V of this or an earlier tile are one group of copies. With
+/// STAGES_V 1, V is copied when all warps have finished with the previous V, and K of a later tile
+/// as a second group. Empty groups are committed, too, because wait_copies() counts groups.
 struct SharedRing {
   /// Number of tiles of V in flight. If pipelined, V of the previous tile is still in use when K of
   /// a tile is acquired.

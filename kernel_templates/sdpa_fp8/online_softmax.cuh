@@ -1,7 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
 // Include mma_config.cuh or wgmma_config.cuh before this file: they define kBlocks, kStepTiles,
-// kColumnTiles, ….
+// kColumnTiles and other constants.
 #pragma once
 
 #include "common/convert.cuh"
@@ -102,8 +102,8 @@ struct Exponent {
 };
 
 /// EXP linear: 8 (x + 7) is the byte of e4m3 2^x, interpolated linearly between powers of two
-/// (Schraudolph, 1999). kByteOffset makes the mean of the relative error 0; its rms is 3.1 %, where
-/// rounding the exact 2^x to e4m3 has 2.6 %. Results below 2^-7 become 0.
+/// (Schraudolph, 1999). kByteOffset makes the mean of the relative error 0; its rms is 3.1 %,
+/// whereas rounding the exact 2^x to e4m3 has 2.6 %. Results below 2^-7 become 0.
 constexpr float kByteUnit = 1.0f / (1 << 24);  // the unit of units_from_f32()
 constexpr u32 kLowBytes = 0x6420;  // selects the low bytes of four numbers of 16 bits
 constexpr float kByteScale = 8 * kByteUnit;
@@ -138,13 +138,13 @@ __device__ __forceinline__ RowMaxima row_maxima(const Scores& scores, int block,
 
 /// The factors that make sums relative to the new row maxima instead of the old ones.
 struct Rescaling {
-  bool needed;  ///< with LAZY_RESCALE rarely needed; uniform over the warp
+  bool needed;  ///< rarely true with LAZY_RESCALE; uniform over the warp
   float factor[kBlocks][2];
 };
 
-/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
-/// of a row of the warp would exceed its limit; with kCeilings, raises them further if many scores
-/// are near the maximum, so that they need not be raised again soon.
+/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if a P
+/// of the warp would exceed 2^LAZY_RESCALE, or 2^kPOffset with kCeilings, which also raises them
+/// further if many scores are near the maximum, so that they need not be raised again soon.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
@@ -275,7 +275,7 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 __device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
                                           const Scores& scores, const Accumulated& state,
                                           float scale) {
-  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // sets the sign of a large P
+  constexpr u32 kCarry = kPvFp8 ? 0x02020202u : 0x08000800u;  // sets the sign bit of a large P
   constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
   u32 large = 0;
   u32 largest = 0;  // of the bytes from linear interpolation, in each half

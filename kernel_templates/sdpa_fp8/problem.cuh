@@ -19,8 +19,8 @@ struct Problem {
   int kv_len;
   int batch_heads;     ///< B * H
   int heads_per_kv;    ///< H / Hkv
-  int scale_per_head;  ///< 1: descales are (B, H) and (B, Hkv); 0: one each
-  u32* queue;          ///< work queue (2 words), followed by one ticket per work item
+  int scale_per_head;  ///< 1: descales are (B, H) and (B, Hkv); 0: one per tensor
+  u32* queue;          ///< work queue (2 words), then one ticket per tile of queries of a head
   float* partials;
 };
 
@@ -30,7 +30,7 @@ struct Item {
   int kv_head;
   int first_row;
   int split;
-  int tickets;     ///< counter of the finished parts of the same queries
+  int tickets;     ///< index of the ticket that counts the finished parts of these queries
   int first_tile;  ///< tiles of keys first_tile … first_tile + tiles - 1, from the last down
   int tiles;
 };
@@ -40,12 +40,12 @@ struct Role {
   int quad;   ///< 0 … 7: row of a fragment
   int lane4;  ///< 0 … 3: index in the quad
   int lane;
-  int share;  ///< index of its share of the keys
+  int share;  ///< index of the warp's share of the keys
   int row;    ///< first row of the warp in the tile of queries
 };
 
 struct Scales {
-  float score;  ///< from a raw dot product of e4m3 values to a power of two
+  float score;  ///< factor from a raw dot product of e4m3 values to an exponent of 2
   float value;  ///< descale of V
 };
 
@@ -67,8 +67,8 @@ __device__ __forceinline__ Scales scales_of(const Problem& problem, const Descal
   return {problem.softmax_scale * kLog2E * descales.q * descales.k, descales.v};
 }
 
-/// `line`: index of a tile of queries and a part of the keys of `head`. With CAUSAL, later tiles of
-/// queries have more keys, and the tile with most keys must start first.
+/// `line`: SPLIT_KV times the number of the tile of queries, plus the part of the keys. If CAUSAL,
+/// tiles are numbered from the last, which has most keys, so that the longest work starts first.
 __device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
   const int row_tiles = ceil_div(problem.q_len, kTileM);
   const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;

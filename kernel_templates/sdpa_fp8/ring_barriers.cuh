@@ -1,5 +1,5 @@
 // The mbarriers of a ring that producers fill ahead of the consumers. Include mma_config.cuh
-// or wgmma_config.cuh before this file, because problem.cuh needs it.
+// or wgmma_config.cuh before this file, because problem.cuh needs one of them.
 #pragma once
 
 #include "common/mbarrier.cuh"
@@ -9,7 +9,7 @@
 /// Each slot has two mbarriers: producers' writes arrive on `full`, and every consumer warp arrives
 /// on `empty`. `n`: number of the tile since the kernel began.
 struct RingBarriers {
-  u32 barriers;  ///< full K, full V, empty K, empty V
+  u32 barriers;  ///< shared address: full K, full V, empty K, empty V
 
   __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
   __device__ __forceinline__ u32 full_v(int n) const {

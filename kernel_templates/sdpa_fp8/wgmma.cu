@@ -7,7 +7,7 @@
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
 //   3. running maximum          the sums of earlier steps are rescaled
 //   4. P = 2^(scores - maximum)
-//   5. O += P V                 P from registers; V was unpacked to f16, or transposed, on its way
+//   5. O += P V                 P from registers; V was unpacked to f16 or, in e4m3, transposed
 //
 // Exponentials by MUFU are the bottleneck: 16 per clock and SM, so several warpgroups per SM
 // alternate, and OVERLAP starts the scores of the next step before the exponentials of this step.
@@ -128,7 +128,7 @@ __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilit
     state.sum[0][2] += sum[0][1];
   }
   wait_values(state);
-  keep_here(p);  // read until now
+  keep_here(p);  // P V has read `p` until now
   rescale(state, rescaling);
 }
 
@@ -307,8 +307,8 @@ __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedu
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA for each tile of
-/// queries, along x. `queue` is zero before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA per work item,
+/// along x. `queue` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
@@ -367,5 +367,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   for (; schedule.valid(); schedule.advance()) {
     consume(queries, schedule, ring, role, thread);
   }
-  if (TURNS != 0 && group == 0) take_turn(0);  // the last group's last arrival
+  if (TURNS != 0 && group == 0) take_turn(0);  // consumes the last group's last arrival
 }

@@ -92,10 +92,10 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
-/// Whether a branch skips the code that LAZY_RESCALE makes unnecessary; not while P V is in flight.
+/// Whether a branch skips the rescaling that LAZY_RESCALE avoids; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// Row sums as P times columns of ones: in f16, in the second panel, which D = 128 needs for V.
+/// Whether row sums are P times ones: in f16 in the second panel, which D = 128 needs for V.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
 /// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of

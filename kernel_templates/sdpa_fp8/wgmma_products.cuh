@@ -6,15 +6,15 @@
 
 /// The keys that a warpgroup processes in one step.
 struct Place {
-  int tile;  ///< the tile of K and V that holds them
-  int key;   ///< the first of them, within the tile
+    int tile;  ///< index of the tile of K and V
+  int key;   ///< first key, counted from the tile's first key
 };
 
 __device__ __forceinline__ Place place_of(int tile, int step, const Role& role) {
   return {tile, role.share * kKeys + step * STEP_N};
 }
 
-/// Starts step 1.
+/// Starts step 1 of wgmma.cu: scores = Q K^T.
 __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, const Place& at,
                                              const Role& role) {
   constexpr u32 kLayout = ptx::tile_layout(
@@ -76,7 +76,7 @@ __device__ __forceinline__ void start_values_f16(Accumulated& state, const Proba
 #endif
 }
 
-/// Starts step 5.
+/// Starts step 5 of wgmma.cu: O += P V.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
                                              const Tiles& tiles, const Place& at) {
   const u32 slot = tiles.shared + kVRing + tiles.number(at.tile) % STAGES_V * kVSlotBytes;

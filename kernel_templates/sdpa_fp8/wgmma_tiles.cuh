@@ -33,7 +33,7 @@ __device__ __forceinline__ void sync_share(int share) {
   ptx::named_sync(2 + share, kGroup * GROUPS_M);
 }
 
-/// Unpacks eight e4m3 of every second column: the even or the odd bytes, as `selector` says.
+/// Unpacks every second of 16 e4m3: the even or the odd bytes, as `selector` says.
 __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector) {
   const HalfChunk low =
       f16x4_from_e4m3x4(ptx::permute_bytes(bytes.word[0], bytes.word[1], selector));
@@ -42,9 +42,9 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
   return {{low.word[0], low.word[1], high.word[0], high.word[1]}};
 }
 
-/// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
-/// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
-/// number() counts the tiles of all work items; slots of the rings and phases depend on it.
+/// The tiles of keys of one work item, numbered (`step`) in the order of use: from the last one
+/// down, so that the tile that needs a mask comes first. `shared`: the start of the shared memory.
+/// number() counts the tiles of all work items; ring slots and mbarrier phases depend on it.
 /// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
 /// row `first_row` of the tile.
 struct Tiles {
@@ -62,14 +62,14 @@ struct Tiles {
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
-  /// Starts copying K of a step.
+  /// Starts copying K of tile `step`.
   __device__ __forceinline__ void copy_k(int step, int first_row, int copier) const {
     const int key = first_key(step) + first_row;
     copy_rows<kCopiedKeys, kCopiers>(
         shared + kKRing + number(step) % STAGES_K * kSlotBytes + first_row * kRowBytes,
         k + static_cast<long long>(key) * HEAD_DIM, kv_len - key, copier);
   }
-  /// Starts copying the bytes of V of a step.
+  /// Starts copying the bytes of V of tile `step`.
   __device__ __forceinline__ void copy_v(int step, int first_row, int copier) const {
     const u32 to =
         shared + kVBytes + number(step) % STAGES_K * kSlotBytes + first_row * kRowBytes;
@@ -229,7 +229,7 @@ struct SharedRing {
   }
 };
 
-/// A ring that a producer warpgroup fills ahead of the consumers; every producer thread arrives on
+/// A ring that producer warpgroups fill ahead of the consumers; every producer thread arrives on
 /// `full`.
 struct ProducedRing : RingBarriers {
   static constexpr int kAhead = STAGES_K - 1;

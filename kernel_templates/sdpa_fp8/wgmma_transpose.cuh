@@ -1,6 +1,6 @@
 // Transposes V for PV_MODE fp8: a wgmma of e4m3 reads both operands with rows along the keys.
 //
-// A block is 16 keys. The warp that copied a block transposes it. A lane's bytes of P are keys 2t,
+// A block is 16 keys. The warp that copied a block transposes it. Lane 4 g + t has P of keys 2t,
 // 2t+1, 2t+8 and 2t+9 of each 16, for the operand's k = 4t … 4t+3; the bytes of a row of the
 // transposed V have the same order, so ldmatrix.trans, a byte permutation and stmatrix suffice to
 // transpose V.
@@ -27,7 +27,7 @@ __device__ __forceinline__ void for_own_blocks(u32 copier, const Use& use) {
 }
 
 /// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. A copy
-/// instruction takes time in proportion to the memory lines that it touches, so the lanes of each
+/// instruction takes time in proportion to the cache lines that it touches, so the lanes of each
 /// instruction copy whole lines.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, u32 copier) {
   constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies

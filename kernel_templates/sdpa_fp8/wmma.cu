@@ -20,7 +20,7 @@
 #include "wmma_tiles.cuh"
 
 struct Scales {
-  float score;  ///< from a raw dot product of e4m3 values to a power of two
+  float score;  ///< factor from a raw dot product of e4m3 values to an exponent of 2
   float value;  ///< descale of V
 };
 

@@ -69,10 +69,10 @@ constexpr int kRowChunks = HEAD_DIM / kChunkBytes;  ///< 16-byte chunks of a row
 
 // Numbers of the named barriers; barrier 0 is that of the whole CTA.
 constexpr int kConsumerBarrier = 1;
-constexpr int kFullBarrier = 2;                       ///< + slot: its tile has arrived
-constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< + slot: its tile has been read
+constexpr int kFullBarrier = 2;                       ///< kFullBarrier + slot: its tile has arrived
+constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< kEmptyBarrier + slot: its tile was read
 
-// Strides in shared memory. Eight extra elements put the rows that a warp reads at once in
+// Strides in shared memory. Extra elements put the rows that a warp reads at once in
 // different banks.
 constexpr int kScoreStride = kKeys + 8;                                   ///< f32
 constexpr int kProbStride = REUSE_SCORES ? 2 * kScoreStride : kKeys + 8;  ///< f16
@@ -128,7 +128,7 @@ struct Head {
 /// This thread's part of the work.
 struct Role {
   int lane;
-  int split;      ///< index of its share of the keys
+  int split;      ///< index of the warp's share of the keys
   int first_row;  ///< first row of this warp in the tile of queries
   int warp;
 };

@@ -1,4 +1,4 @@
-// Tests --db of every program that opens a database: the file is no database, another process has
+// Tests --db of the programs that open a database: the file is no database, another process has
 // locked it, or the disk is full.
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed
 
 class DatabaseOption : public testing::Test {
  protected:
-  /// Expects that every program that opens databases rejects `db` with exit code 2 and a message.
+  /// Expects that programs that open a database reject `db` with exit code 2 and a message.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
     for (const std::string& program :

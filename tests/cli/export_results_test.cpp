@@ -1,5 +1,5 @@
-// Tests the files that evo-export --t4 and --kernel-tuner-cache write: evo-tune can read them as
-// recordings.
+// Tests the files that evo-export --t4 and --kernel-tuner-cache write: read_recording() can read
+// them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -169,17 +169,18 @@ TEST_F(EvoExport, ReplacesOnlyWhatItWrote) {
     EXPECT_THAT(refused.err, AllOf(HasSubstr(mine), HasSubstr("evo-export did not write it"),
                                    HasSubstr("name another folder or file")));
     EXPECT_EQ(file(mine), "mine");
-    EXPECT_FALSE(fs::exists(folder_.path() / "k.cubin")) << "all four or none";
+    EXPECT_FALSE(fs::exists(folder_.path() / "k.cubin"))
+        << "evo-export writes all four files or none";
     fs::remove(path);
   }
   EXPECT_EQ(run("--out . --name k").exit_code, 0);
-  EXPECT_EQ(run("--out . --name k").exit_code, 0) << "its own files";
+  EXPECT_EQ(run("--out . --name k").exit_code, 0) << "evo-export replaces its own files";
   for (const char* option : {"--t4", "--kernel-tuner-cache"}) {
     const ProgramResult refused = run(std::string(option) + " evo.db");
     EXPECT_EQ(refused.exit_code, 2) << option;
     EXPECT_THAT(refused.err, AllOf(HasSubstr("evo.db"), HasSubstr("is a database")));
   }
-  EXPECT_EQ(run("--out . --name k").exit_code, 0) << "the database is as it was";
+  EXPECT_EQ(run("--out . --name k").exit_code, 0) << "the database is unchanged";
   const ProgramResult twice = run("--t4 r.json --kernel-tuner-cache ./r.json");
   EXPECT_EQ(twice.exit_code, 2);
   EXPECT_THAT(twice.err, AllOf(HasSubstr("--kernel-tuner-cache"), HasSubstr("the file of --t4")));

@@ -27,7 +27,8 @@ class FakeSession {
     return Store::open_read_only(folder_.path() / name);
   }
 
-  /// A space file whose macro BUG has a value for every defect that the fake device knows.
+  /// A space file whose macro BUG selects a defect of the kernel; with the value none, the kernel
+  /// is correct.
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }

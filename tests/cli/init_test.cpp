@@ -62,13 +62,14 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
       "--tolerance sets the largest error of an element\n"
       "evo-init: assumed: flops: 1, because it was not given, so TFLOP/s are meaningless; set it "
       "by --flops\n");
-  EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
+  EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple)
+      << "evo-init copies the file byte for byte";
 }
 
 TEST_F(EvoInit, NothingIsReplacedUnlessSaid) {
   const std::string command = "evo-init triple.cu --out made --name other";
   ASSERT_EQ(run(command).exit_code, 0);
-  EXPECT_EQ(run(command).exit_code, 0) << "all of it is there already";
+  EXPECT_EQ(run(command).exit_code, 0) << "all files exist and would not change";
   const std::string changed = "made/kernel_templates/other/reference.py";
   write_file(folder_.path() / changed, "mine\n");
   const ProgramResult again = run(command);

@@ -128,7 +128,8 @@ TEST(EvoJudge, SavesOverNobodysKernel) {
   EXPECT_EQ(read_text_file(file), "__global__ void mine();\n");
   std::filesystem::remove(file);
   EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0);
-  EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0) << "its own";
+  EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0)
+      << "evo-judge replaces its own files";
 }
 
 TEST(EvoJudge, SettingsAndMilestonesThatCannotBeMeantAreRefused) {

@@ -35,9 +35,9 @@ class Broken : public Error {
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
 };
 
-/// The command line of a run. If the victim is evo-tune itself, the run has kernels with every
-/// defect. If the victims are workers, all kernels are right, because otherwise the program could
-/// not distinguish its kills from kernels that end their worker.
+/// The command line of a run. If the victim is evo-tune itself, the run includes defective kernels.
+/// If the victims are workers, all kernels are right, because otherwise the program could not
+/// distinguish its kills from kernels that end their worker.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
     return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);
@@ -64,12 +64,12 @@ class KillRun {
     int runs = 0;
     while (done_ < options_.kills) {
       one_run(++runs);
-      std::cout << "run " << runs << ": " << done_ << " kills, equal to the undisturbed one"
+      std::cout << "run " << runs << ": " << done_ << " kills, same results as the undisturbed run"
                 << std::endl;
     }
     std::cout << done_ << " kills of " << options_.victim << " in " << runs << " runs of "
-              << expected_.size() << " facts (seed " << options_.seed
-              << "): every run ended as the undisturbed one" << std::endl;
+              << expected_.size() << " compared lines each (seed " << options_.seed
+              << "): every run had the results of the undisturbed run" << std::endl;
   }
 
  private:
@@ -100,7 +100,7 @@ class KillRun {
     }
     const std::string difference = first_difference(run_content(session.store(), 1), expected_);
     if (!difference.empty() || session.store().runs().size() != 1) {
-      throw Broken("run " + std::to_string(number) + " differs from the undisturbed one:\n" +
+      throw Broken("run " + std::to_string(number) + " differs from the undisturbed run:\n" +
                    difference);
     }
     kept_.clear();
@@ -110,7 +110,7 @@ class KillRun {
     try {
       return !session.store().runs().empty();
     } catch (const DbError&) {
-      return false;  // killed before it created one
+      return false;  // evo-tune was killed before it created a database
     }
   }
 
@@ -121,7 +121,7 @@ class KillRun {
     const std::string damage = integrity_damage(store);
     if (!damage.empty()) throw Broken("after a kill: " + damage);
     std::vector<std::string> now = run_content(store, 1);
-    now.pop_back();  // the status
+    now.pop_back();  // the last line, the status, changes
     for (const std::string& line : kept_) {
       if (std::find(now.begin(), now.end(), line) == now.end()) throw Broken("lost: " + line);
     }

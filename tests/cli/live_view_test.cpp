@@ -247,13 +247,13 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
     EXPECT_EQ(std::ranges::count_if(
                   lines, [](const auto& line) { return line.starts_with("generation "); }),
               1)
-        << "one block, drawn in place";
+        << "evo-tune draws the view in place";
     EXPECT_TRUE(run.shows("compilers "));
     EXPECT_EQ(run.shows("window "), columns == 120);
     EXPECT_TRUE(run.screen.has_color());
     EXPECT_EQ(run.finish(), 0);
     EXPECT_TRUE(run.shows("generation 4/4 · "));
-    EXPECT_FALSE(run.shows("compilers 0/2")) << "the block is gone";
+    EXPECT_FALSE(run.shows("compilers 0/2")) << "the view is erased";
     EXPECT_TRUE(run.shows("candidates/s"));
   }
 }
@@ -302,10 +302,11 @@ void interrupt_and_resume(int after_ms, int keys) {
   const int code = run.finish();
   keyboard.join();
   const std::string printed = read_text_file(std::filesystem::path(session.folder()) / "out.txt");
-  if (code == 0) return;  // it had ended before
+  if (code == 0) return;  // the run had ended before Ctrl-C
   EXPECT_EQ(code, 130);
-  EXPECT_FALSE(run.shows("window ")) << "the block is gone";
-  const bool has_run = !Store::open(session.path("evo.db")).runs().empty();  // it may be empty
+  EXPECT_FALSE(run.shows("window ")) << "the view is erased";
+  const bool has_run =
+      !Store::open(session.path("evo.db")).runs().empty();  // false: an empty database
   EXPECT_EQ(run.shows("continue with --resume"), has_run) << run.raw;
   EXPECT_TRUE(run.shows("interrupted")) << run.raw;
   if (!has_run) return;

@@ -1,7 +1,7 @@
 // Tests the real programs on fake machines with an old or a new driver, with a driver that refuses
-// calls, and with a damaged installation. Each program must end before it compiles anything, and
-// its message must name the cause and the next step; evo-tune doctor must report the same. The fake
-// NVRTC aborts if a program compiles.
+// calls, and with a damaged installation. On an unusable machine, each program must end before it
+// compiles anything, and its message must name the cause and the next step; evo-tune doctor must
+// report the same. The fake NVRTC aborts if a program compiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -215,7 +215,7 @@ TEST(FittingDrivers, TwoModelsAreToldApartAndTheFirstOfThemIsUsed) {
       AllOf(HasSubstr("cuda:0: NVIDIA A100-SXM4-40GB, sm_80, GPU-aaaaaaaa, 42.9 of 42.9 GB"),
             HasSubstr("cuda:1: NVIDIA L4, sm_89, GPU-0a1b2c3d, 23.6 of 24.2 GB"),
             HasSubstr("application clock 1005, in effect")));
-  // The doctor does not report the clock of a GPU that no run would use.
+  // The doctor does not advise nvidia-smi -rac for a GPU that no run would use.
   EXPECT_THAT(screen, Not(HasSubstr("-rac")));
 }
 

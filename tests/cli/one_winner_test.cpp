@@ -1,5 +1,5 @@
 // Tests that evo-elite, its JSON, the report, the exported kernel and the bundle name the same
-// winner of a database, or the same reason why there is none.
+// winner of a run, or none.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -161,14 +161,14 @@ TEST_F(OneWinner, AfterAnInterruptionAndWithoutAnyComparison) {
   const CandidateId second = add(closed, 4, 7.99);
   tie(closed, second, first);
   close(closed, {first, second}, RunStatus::kInterrupted);
-  add(closed, 5, 7.5);  // kernels were not compared
+  add(closed, 5, 7.5);  // this kernel was not compared with the elite
   EXPECT_EQ(winners(closed), all(3));
   const RunId open = start();
   add(open, 8, 8);
   add(open, 7, 7);
   store_.finish_run(open, RunStatus::kInterrupted);
   Winners without = all(7);
-  without.bundle = -1;  // nothing passed all checks
+  without.bundle = -1;  // no kernel passed a full check
   EXPECT_EQ(winners(open), without);
   EXPECT_THAT(run("evo-elite --run 2").out, HasSubstr("the run ended before it compared"));
   EXPECT_THAT(run("evo-elite --run 1").out, Not(HasSubstr("the run ended before")));

@@ -1,5 +1,5 @@
-// Tests options of the command line: a program rejects an invalid number with a message that names
-// the option, the value and the allowed values.
+// Tests options of the command line: a program rejects an invalid number, an empty text or a pipe
+// with a message that names the option or the value. Tests --help and --version, too.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests every program with a standard output that cannot be written, and with closed standard
+// Tests the programs with a standard output that cannot be written, and with closed standard
 // streams.
 
 #include <gmock/gmock.h>
@@ -16,8 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Prepares input files in a folder, and lists commands that print something, at least one for each
-/// program.
+/// Prepares input files in a folder, and lists commands of most programs that print something.
 class Output : public testing::Test {
  protected:
   Output() {
@@ -57,7 +56,8 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // evo-judge prints to standard error that times are predicted, while a worker is running.
+        // evo-judge prints to standard error that times are predicted, while a worker is running,
+        // which matters if standard error is closed.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {

@@ -1,5 +1,5 @@
 // Tests problems with a check program, which judges the outputs of a kernel. Uses the real
-// programs, NVRTC and a virtual GPU.
+// programs, NVRTC, and a virtual GPU or the device that EVO_TEST_DEVICE names.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
       "  y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"),
               HasSubstr("the check program rejects the outputs: sums to"));
-  // evo-judge reports output elements that the kernel did not write, also in a problem with a check
-  // program.
+  // On a virtual GPU, evo-judge reports output elements that the kernel did not write, also in a
+  // problem with a check program.
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  if (threadIdx.x) y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");

@@ -1,5 +1,6 @@
 // Tests arguments and references of users' kernels: __constant__ variables, structures, formulas,
-// files, and references that are no kernel. Uses the real programs, NVRTC and a virtual GPU.
+// files, and references that are no kernel. Uses the real programs, NVRTC, and a virtual GPU or the
+// device that EVO_TEST_DEVICE names.
 
 #include "tests/cli/own_data.hpp"
 
@@ -29,7 +30,8 @@ TEST_F(OwnData, AConstantVariableIsAnArgument) {
   kernel(body("factors[0] * x[i]", variable));
   EXPECT_THAT(judged(), HasSubstr("y"));
   kernel(body("factors[i % 2] * x[i]", "__constant__ float factors[2];\n"));
-  EXPECT_THAT(judged(), HasSubstr("__constant__ factors has 8 bytes, argument 'factors' 16"));
+  EXPECT_THAT(judged(),
+              HasSubstr("__constant__ factors has 8 bytes, but argument 'factors' has 16"));
 }
 
 TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
@@ -37,7 +39,7 @@ TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
   problem_["arguments"].push_back(kFactors);
   kernel(body("factors[i % 4] * x[i]", variable));
   reference("x[i] * factors[i & 3]", variable);
-  EXPECT_EQ(judged(), "green") << "what is not set is not read";
+  EXPECT_EQ(judged(), "green") << "the kernel reads only bytes that are set";
   kernel(body("(factors[i % 4] + factors[7]) * x[i]", variable));
   reference("x[i] * (factors[i & 3] + factors[7])", variable);
   const std::string why = judged();
@@ -205,10 +207,10 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   std::string beyond = uses;
   beyond.replace(beyond.find("scratch[i] ="), 12, "scratch[i + 1] = scratch[i] =");
   kernel(body(tripled, beyond, parameter));
-  EXPECT_NE(judged(), "green") << "beyond its end";
+  EXPECT_NE(judged(), "green") << "the kernel writes beyond the end of scratch";
   if (is_virtual()) {
     kernel(body("3 * x[i] + 0 * scratch[i]", "", parameter));
-    EXPECT_NE(judged(), "green") << "it is poisoned";
+    EXPECT_NE(judged(), "green") << "the kernel reads the poison in scratch";
   }
   kernel(body(tripled, uses, parameter));
   problem_["arguments"][1]["compare"] = false;
@@ -321,7 +323,7 @@ TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
 
 TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
   kernel(body("3 * x[i]"));
-  reference("4 * x[i]");  // evo-judge --outputs does not call it
+  reference("4 * x[i]");  // wrong, but evo-judge --outputs does not call the reference
   const ProgramResult launched = judge("--outputs left");
   EXPECT_EQ(launched.exit_code, 0) << launched.err;
   EXPECT_EQ(Json::parse(launched.out)["verdict"], "launched, not judged");

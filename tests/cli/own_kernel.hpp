@@ -27,8 +27,8 @@ class OwnKernel : public testing::Test {
         "  for (int i = begin; i < begin + ITEMS && i < n; ++i) y[i] = x[i] + x[i] + x[i];\n}\n");
   }
 
-  /// The device on which these tests judge kernels: the environment variable EVO_TEST_DEVICE, or
-  /// the virtual L4.
+  /// The --device of these tests: the value of the environment variable EVO_TEST_DEVICE, or the
+  /// virtual L4 if the variable is not set.
   static std::string device() {
     const char* chosen = std::getenv("EVO_TEST_DEVICE");
     return chosen != nullptr ? chosen : "virtual:l4";

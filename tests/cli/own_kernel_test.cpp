@@ -1,5 +1,6 @@
-// Tests kernels as users write them: kinds of entry names, headers, macro values and constraints.
-// Uses the real programs, NVRTC and a virtual GPU.
+// Tests kernels as users write them: C++ templates as entry points, partly compared outputs, scalar
+// arguments, headers, constraints, and variables that nothing sets. Uses the real programs, NVRTC
+// and the device that OwnKernel::device() names.
 
 #include "tests/cli/own_kernel.hpp"
 
@@ -58,8 +59,8 @@ open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118
 )py");
   }
 
-  /// Writes a kernel that computes y[i] for i < N / 40 + `last` (`last`: "" or "- 1") and executes
-  /// the statement `rest` for each following i < N / 8.
+  /// Writes a kernel that sets y[i] = 3 * x[i] for i < N / 40 (for i < N / 40 - 1 if `last` is "-
+  /// 1"), and executes the statement `rest` for every other i < N / 8.
   void writes(const std::string& last, const std::string& rest) const {
     kernel(
         "__global__ void triple(const float* x, float* y, int n) {\n"
@@ -259,7 +260,7 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("N / PER_CTA >= 8"), HasSubstr("violates the constraint N / PER_CTA >= 8"));
   EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES < 512"), HasSubstr("DYNAMIC_SHARED_BYTES < 512"));
   if (is_virtual()) {
-    EXPECT_THAT(refused("PER_CTA <= 2 * SM_COUNT"), HasSubstr("violates")) << "58 on an L4";
+    EXPECT_THAT(refused("PER_CTA <= 2 * SM_COUNT"), HasSubstr("violates")) << "an L4 has 58 SMs";
   }
   EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES <= MAX_SHARED_BYTES_PER_CTA and N == 1000"),
               testing::Not(HasSubstr("violates")));
@@ -267,7 +268,8 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
   space_["let"] = {{"HALF", "PER_CTA / 2"}};
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
-  // evo-elite reads the run from the database, and needs no file of the problem.
+  // evo-elite reads the space from the database and does not read the problem file, so it must
+  // accept a constraint with names that only the problem file defines (PER_CTA, N).
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "
@@ -320,8 +322,8 @@ TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
   EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
 }
 
-/// A __device__ variable that nothing sets is a reason to reject a kernel, as a __constant__
-/// variable is, unless the kernel itself writes the variable.
+/// evo-judge must reject a kernel that reads a __device__ variable that nothing sets, as for
+/// __constant__ variables, but must accept a kernel that writes the variable itself.
 TEST_F(OwnKernel, AVariableThatNobodySetsIsNotGreen) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

@@ -49,8 +49,8 @@ __global__ void triple(const __grid_constant__ CUtensorMap x_map, float* y, int 
 })");
   }
 
-  /// Judges the kernel on a virtual H200. Returns "green", or the reason why evo-judge rejected the
-  /// kernel.
+  /// Judges the kernel on a virtual H200. Returns "green", the reason why evo-judge rejected the
+  /// kernel, or the error message of evo-judge if it judged nothing.
   std::string judged_on_h200(const std::string& more = {}) const {
     const ProgramResult judged =
         run("evo-judge --json --jobs 1 --device virtual:h200 --space search_spaces/triple.json " +

@@ -1,4 +1,5 @@
-// Tests textures as arguments of users' kernels. Uses the real programs, NVRTC and a virtual GPU.
+// Tests textures as arguments of users' kernels. Uses the real programs, NVRTC and the device that
+// OwnKernel::device() names.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A kernel that copies texel i of the texture `plane`, which is 40 texels wide, to y[i].
+/// A kernel that computes y[i] = x[i] + 2 * (texel i of the texture `plane`, which is 40 texels
+/// wide).
 class OwnTexture : public OwnData {
  protected:
   OwnTexture() {
@@ -65,7 +67,8 @@ save('y', [a + texel(i + 1, i // 40, 0) + texel(i % 40 + 1, i // 40, 1) for i, a
   const std::string at = "(plane, (i % 40 + 41.5f) / 40, (i / 40 + 0.5f) / (n / 40))";
   kernel(body("x[i] + tex2D<float2>" + at + ".x + tex2D<float2>" + at + ".y", {},
               ", cudaTextureObject_t plane"));
-  problem_["tolerance"]["max_abs_error"] = 0.01;  // interpolation weights have 8 bits
+  problem_["tolerance"]["max_abs_error"] =
+      0.01;  // CUDA's weights of linear filtering have 8 fractional bits
   problem_["tolerance"]["bad_abs_error"] = 0.01;
   problem_["tolerance"]["relative_l2"] = 0.01;
   EXPECT_EQ(judged("--allow-programs"), "green");

@@ -55,8 +55,8 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
   double waits = 0;
   for (const auto& [reason, share] : launch["waits"].items()) waits += share.get<double>();
   EXPECT_NEAR(waits, 1, 1e-9);
-  // A softmax over 32 MB is bound by memory, so evo-predict must attribute many of the waits of its
-  // warps to loads from global memory.
+  // This softmax moves 32 MB and is bound by memory, so evo-predict must attribute more than 30 %
+  // of the waiting time of its warps to global memory.
   EXPECT_GT(launch["waits"]["global memory"], 0.3);
   double lines = 0;
   double last = 1;

@@ -92,7 +92,7 @@ TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   EXPECT_EQ(withdrawals[0].why.reason,
             "tensor >= 50 || dram < 50 is false: dram 90 %, tensor 12 % (ncu 2025.1.0.0)");
   const auto rows = elite_of_run(store, 1);
-  ASSERT_EQ(rows.size(), 2U) << "the next kernel takes its place in the elite";
+  ASSERT_EQ(rows.size(), 2U) << "the next kernel takes the place of the withdrawn one";
   for (const EliteRow& row : rows) {
     EXPECT_NE(row.candidate, withdrawals[0].candidate);
     EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);
@@ -173,8 +173,10 @@ TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
   const std::string ranges = read_text_file(session.path("ranges"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/correctness gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/timing gate\n"));
-  EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n")) << "the control's";
-  EXPECT_THAT(ranges, EndsWith("\nthe process ended by itself\n")) << "profilers write then";
+  EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n"))
+      << "the control is timed outside the range of any candidate";
+  EXPECT_THAT(ranges, EndsWith("\nthe process ended by itself\n"))
+      << "a profiler writes its file when the process ends by itself";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Tests evo-ptx-run with bad arguments and files: it must print a message and end with an exit code
-// of error.hpp, not by a signal.
+// Tests evo-ptx-run: the output of a kernel, saved buffers, and bad arguments and files. For bad
+// input, the program must print a message and end with an exit code of engine/core/error.hpp, not
+// by a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -74,7 +74,7 @@ const std::map<Gate, std::string>& t4_words() {
   return words;
 }
 
-/// The lines of every candidate in a recorded file, in order, without dates and compile times.
+/// One line for each candidate in a recorded file, in order, without dates and compile times.
 std::vector<std::string> content(const FakeSession& session, const std::string& name) {
   std::vector<std::string> lines;
   const json file = read(session, name);
@@ -147,8 +147,9 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
   EXPECT_EQ(first["measurements"][1]["name"], "time_p90");
 }
 
-/// Writes a space of the planted kernels in which the macro BUG has only the given values. The
-/// space has 34 configurations for each defect: 17 pairs, each of which gives one kernel.
+/// Writes a space of the planted (deliberately defective) kernels in which the macro BUG has only
+/// the values `defects`. For each defect, the space has 34 configurations in 17 pairs; the two
+/// configurations of a pair have the same machine code. Returns evo-record's option for this space.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");
@@ -218,7 +219,8 @@ class EvoRecordStopped : public testing::Test {
 TEST_F(EvoRecordStopped, KilledAndResumedGivesTheSameRecording) {
   for (const int evaluations : {4, 20}) {
     EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
-    EXPECT_FALSE(std::filesystem::exists(session_.path("r.json"))) << "no part of it";
+    EXPECT_FALSE(std::filesystem::exists(session_.path("r.json")))
+        << "a killed evo-record writes no partial file";
     const ProgramResult resumed =
         session_.run(record(std::string(kRecord) + "--resume --out r.json"));
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;

@@ -48,7 +48,7 @@ class EvoReport : public testing::Test {
 TEST_F(EvoReport, OfTheNewestGreenRunIsOneFileWithTheKindOfTimesInItsTitle) {
   add_run(20);
   add_run(7.5);
-  store_.start_run(sample::run_info());  // without a candidate
+  store_.start_run(sample::run_info());  // a newer run without candidates
   const ProgramResult result = report("--out r.html");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "r.html\n");
@@ -98,13 +98,13 @@ TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
   write_file(folder_.path() / "r.html", old);
   EXPECT_EQ(report("--out r.html").exit_code, 0);
   EXPECT_THAT(page(), HasSubstr("</html>"));
-  EXPECT_EQ(report("--out r.html").exit_code, 0) << "its own page";
+  EXPECT_EQ(report("--out r.html").exit_code, 0) << "evo-report may replace a page that it wrote";
   write_file(folder_.path() / "r.html", "__global__ void mine();");
   EXPECT_EQ(report("--out r.html").exit_code, 2);
   EXPECT_EQ(page(), "__global__ void mine();");
   write_file(folder_.path() / "r.html", old);
-  // The file size limit is a tenth of the size of the page, so evo-report cannot write the whole
-  // page.
+  // The page has more than 1 MB, and the shell's `ulimit -f 100` allows at most 100 KiB, so
+  // evo-report cannot write the whole page.
   const ProgramResult result =
       run_program("evo-report --out r.html", folder_.path(), "ulimit -f 100; ");
   EXPECT_EQ(result.exit_code, 2);

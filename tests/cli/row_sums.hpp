@@ -46,7 +46,9 @@ class RowSums {
           "  else y[blockIdx.y] = sum;\n}\n" +
               last);
   }
-  /// The source of the second step, which adds the parts of a row and writes `value`.
+  /// The source of the second step, which adds the parts of a row to the variable `sum`. `value`:
+  /// the expression that the kernel then writes to y. `before`: statements at the start of the
+  /// kernel.
   static std::string final_sum(const std::string& value, const std::string& before = {}) {
     return "template <int COUNT> __global__ void final_sum(const float* parts, float* y) {\n" +
            before +

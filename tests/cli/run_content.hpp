@@ -8,11 +8,11 @@
 namespace evo {
 
 /// The content of a run as lines of text, in order. Leaves out data that may differ between two
-/// equivalent runs: dates, durations, row ids, and the numbers in the reasons of rejections, which
-/// depend on the random inputs of each process.
+/// runs with the same decisions: dates, durations, row ids, and the numbers in the reasons of
+/// rejections, which depend on the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
-/// The first line in which two results of run_content() differ, as it is in `a` and in `b`; empty
+/// Compares two results of run_content(). Returns both versions of the first line that differs; ""
 /// if `a` and `b` are equal.
 [[nodiscard]] std::string first_difference(const std::vector<std::string>& a,
                                            const std::vector<std::string>& b);

@@ -6,7 +6,7 @@
 namespace evo {
 
 struct ProgramResult {
-  int exit_code = -1;  ///< 128 + the signal's number when one ended it
+  int exit_code = -1;  ///< or 128 + the number of the signal that ended the program
   std::string out;
   std::string err;
 };
@@ -52,9 +52,9 @@ class RunningProgram {
   std::string pending_;
 };
 
-/// Reads the output of evo-tune or evo-record, which were started with --json, until it reports
-/// `evaluations` evaluations, and then sends `signal`. Returns the exit code, as
-/// RunningProgram::wait() does.
+/// Reads the output of `program`, which is evo-tune or evo-record with --json, until the output
+/// reports `evaluations` evaluations, and then sends `signal` to the program. Returns the exit
+/// code, as RunningProgram::wait() does.
 [[nodiscard]] int stop_after_evaluations(RunningProgram& program, int evaluations, int signal);
 
 }  // namespace evo

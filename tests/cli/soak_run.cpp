@@ -33,9 +33,9 @@ using std::chrono::milliseconds;
 struct Options {
   int evaluations = 10'000;
   std::uint64_t seed = 1;
-  int compile_faults = 3000;  ///< out of a million
-  int launch_faults = 10;     ///< out of a million; a candidate makes about a hundred launches
-  int pause_ms = 400;         ///< between two external faults, on average
+  int compile_faults = 3000;  ///< out of a million compilations
+  int launch_faults = 10;     ///< out of a million launches; a candidate makes about 100 launches
+  int pause_ms = 400;         ///< mean time between two disturbances by this program
 };
 
 constexpr int kChildren = 50;
@@ -114,7 +114,7 @@ class Soak {
   }
 
   /// Starts or resumes evo-tune, and disturbs it until it ends. Returns false if the run is
-  /// finished or cannot be continued.
+  /// finished, or if evo-tune has ended by itself too often.
   bool one_life() {
     const bool resumes = has_run();
     const std::size_t before = acknowledged_.size();
@@ -214,7 +214,7 @@ class Soak {
   }
 
   /// The largest resident set of evo-tune in KiB, measured when about the fraction `share` of all
-  /// evaluations was done.
+  /// evaluations was done; 0 if it was not measured then.
   [[nodiscard]] long memory_at(double share) const {
     constexpr double kAround = 0.1;
     const auto all = static_cast<double>(acknowledged_.size());
@@ -274,7 +274,8 @@ class Soak {
               << ", wrong kernels that are green: " << wrong_green << "\n"
               << "memory of evo-tune: peak " << peak_kib_ / 1024 << " MiB, at a quarter of the run "
               << early / 1024 << " MiB, at its end " << late / 1024 << " MiB; "
-              << (flat ? "flat" : "NOT FLAT") << " (at most 4 KiB an evaluation)\n"
+              << (flat ? "flat" : "NOT FLAT")
+              << " (growth of at most 4 MiB and 4 KiB an evaluation)\n"
               << "database: " << static_cast<double>(bytes) / kMega << " MB, "
               << (damage.empty() ? "sound" : damage) << "; run " << to_string(status) << "\n"
               << "seconds: " << seconds_ << " (seed " << options_.seed << ")" << std::endl;

@@ -61,7 +61,7 @@ TEST_F(Steps, AWrongSecondStepIsFoundWrong) {
   const Json split = judged("--set SPLITS=4");
   EXPECT_EQ(split["rejection"]["gate"], "correctness");
   EXPECT_THAT(split["rejection"]["reason"], HasSubstr("y[5]"));
-  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "green") << "there it does not run";
+  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "green") << "the second step does not run";
   project_.kernel(RowSums::final_sum("parts[9999]"));
   EXPECT_THAT(judged("--set SPLITS=4")["rejection"]["reason"],
               AllOf(HasSubstr("step _Z9final_sum"), HasSubstr("out-of-bounds")));
@@ -128,7 +128,8 @@ TEST_F(Steps, AStepThatDoesNotRunIsExportedAsSuch) {
   const Json last = read_json_file(project_.folder() / "out/best.json")["steps"][1];
   EXPECT_EQ(last["runs"], false);
   EXPECT_EQ(last["when"]["value"], 0);
-  EXPECT_EQ(last["arguments"], Json({"x", "y", "n", "parts"})) << "all of them";
+  EXPECT_EQ(last["arguments"], Json({"x", "y", "n", "parts"}))
+      << "by default, a step gets all arguments";
   EXPECT_EQ(last["launch"]["grid"], Json::parse(R"([{"expression": "SPLITS - 1"}])"));
 }
 

@@ -19,7 +19,8 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Makes one run whose kernels have all planted defects. All tests of this class examine this run.
+/// Makes one run of a space with a milestone for each planted defect. All tests of this class
+/// examine this run.
 class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -127,8 +128,8 @@ TEST_F(EvoTunePlanted, TheSameKernelIsNotRunTwice) {
 TEST_F(EvoTunePlanted, ReplacedWorkersAreEvents) {
   std::map<std::string, int> kinds;
   for (const StoredEvent& event : session_->store().events(1)) ++kinds[event.kind];
-  EXPECT_GE(kinds["device worker killed"], 2);    // never returns, crashes
-  EXPECT_GE(kinds["device worker replaced"], 1);  // illegal address
+  EXPECT_GE(kinds["device worker killed"], 2);    // milestones "never returns", "crashes"
+  EXPECT_GE(kinds["device worker replaced"], 1);  // milestone "illegal address"
 }
 
 TEST_F(EvoTunePlanted, CompilersThatDiedAreNotRemembered) {
@@ -175,7 +176,7 @@ TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
       result.out,
       ContainsRegex("policy cost: none found: [0-9.]+ µs .best under policy. vs [0-9.]+ µs .best "
                     "without, measured., candidate [0-9]+, .* registers: .* > .*; of 2 "
-                    "judged without it, 1 green; A/B pairs: ratio"));
+                    "judged without the policy, 1 green; A/B pairs: ratio"));
   const Store store = session.store();
   for (const EliteRow& row : elite_of_run(store, 1)) {
     EXPECT_THAT(row.config_json, Not(HasSubstr("too_many_registers")));
@@ -222,7 +223,7 @@ TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
   }
 }
 
-/// Writes a copy of the space file in which every configuration has a defect.
+/// Writes a copy of the space file in which every configuration has a defect, and returns its path.
 std::string space_of_defects(const FakeSession& session) {
   json space = json::parse(read_text_file(FakeSession::faults_space()));
   space["parameters"][0]["values"] = {"all_zero", "too_many_registers"};
@@ -266,8 +267,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // A run has 22 milestones, the default configuration and two generations of four. A run has
-    // fewer candidates only if no configuration is left to propose.
+    // A run has 31 candidates: 22 milestones, the default configuration and two generations of
+    // four. If a generation were missing, a run would have 27.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }
@@ -328,7 +329,8 @@ TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
       EXPECT_NE(config["BUG"], "fails_in_pairs");
       const bool left = withdrawn.contains(entry.candidate) &&
                         store.withdrawals(1).front().generation <= generation.record.number;
-      EXPECT_FALSE(left) << "candidate " << entry.candidate << " came back";
+      EXPECT_FALSE(left) << "candidate " << entry.candidate
+                         << " was withdrawn, but is in the elite";
     }
   }
   const ProgramResult exported =

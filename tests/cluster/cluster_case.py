@@ -23,16 +23,16 @@ SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
 PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
-# With PR_SET_CHILD_SUBREAPER, the system makes orphaned processes children of this process.
-# The tests find all processes that they have started among the descendants of this process.
+# With PR_SET_CHILD_SUBREAPER, the orphaned descendants of this process become its children. So the
+# tests find all processes that they have started among the descendants of this process.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def free_ports(count):
-    """Returns the first of `count` consecutive TCP ports that are free. Tests that start together
-    look in different ranges of 60 ports, below the ports that Linux gives to outgoing
-    connections."""
+    """Returns the first of `count` consecutive TCP ports that are free. The first port that is
+    tried depends on the process id, so that tests that start together seldom try the same ports. It
+    is below 32768, the first port that Linux by default gives to outgoing connections."""
     for first in range(26000 + os.getpid() % 97 * 60, 60000, count):
         sockets = []
         try:
@@ -180,8 +180,8 @@ class Cluster(unittest.TestCase):
         return len(joined) >= 3 and self.rows("SELECT count(*) FROM timing", database)[0] > 2
 
     def agents(self, role):
-        """Returns the ids of the workers that are connected to the run, parents before their
-        children."""
+        """Returns the ids of the processes `evo-worker ROLE` and `evo-worker host` that connect to
+        the run, parents before their children."""
         return [one for one, words in children().items()
                 if "--connect" in words and words[0].endswith("evo-worker") and words[1] in (role, "host")]
 
@@ -209,7 +209,7 @@ class Cluster(unittest.TestCase):
         self.run_alone()
         run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
         try:
-            self.expect(self.is_under_way, "four devices do not come")
+            self.expect(self.is_under_way, "the four devices do not join the run")
             harm(run)
             self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
         finally:
@@ -222,7 +222,7 @@ class Cluster(unittest.TestCase):
         process behind, and give the results of the run on one device after --resume."""
         cluster = set(children())
         run = self.tune("many.db", more)
-        self.expect(self.is_under_way, "four devices do not come")
+        self.expect(self.is_under_way, "the four devices do not join the run")
         os.kill(victim(run), signal.SIGKILL)
         self.assertEqual(run.wait(PATIENCE_S), code, self.said())
         self.expect_no_process(cluster)

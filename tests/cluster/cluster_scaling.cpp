@@ -40,7 +40,8 @@ constexpr std::array<const char*, 4> kOrdered = {"DEPTH", "STAGES", "UNROLL", "S
 constexpr int kValues = 8;
 
 /// The made-up time of a kernel in µs. The time has one optimum, two parameters whose best values
-/// depend on each other, and 1 % of noise. One kernel of 220 is within 2 % of the fastest.
+/// depend on each other, and up to 1 % of noise. About one kernel of 200 takes at most 2 % longer
+/// than kOptimumUs.
 double time_of(const fake::Program& program) {
   std::array<double, kOrdered.size()> distance{};
   std::uint64_t number = 0;
@@ -80,7 +81,8 @@ class FirstNearOptimum final : public TunerObserver {
   SteadyTime start_;
 };
 
-/// Returns compiled kernels of realistic size, and compresses them as real compile workers do.
+/// A compile service whose kernels have the size of real compressed kernels, so that the
+/// coordinator receives and stores as many bytes as in a real run.
 class PackedKernels final : public fake::FakeCompileService {
  public:
   PackedKernels(fake::FakeLoop& loop, std::size_t jobs, double stored_kb)
@@ -102,9 +104,10 @@ Services fake_services(RunStore& store, const Arguments& arguments, std::size_t 
                        std::size_t compilers) {
   auto loop = std::make_unique<fake::FakeLoop>();
   auto pool = std::make_unique<PackedKernels>(*loop, compilers, arguments.stored_kb);
-  pool->longest_ms = static_cast<std::uint64_t>(2 * arguments.compile_ms);  // mean: a half
+  pool->longest_ms =
+      static_cast<std::uint64_t>(2 * arguments.compile_ms);  // the mean is half of the longest
   fake::DeviceBehaviour behaviour;
-  behaviour.kind = TimeKind::kPredicted;  // predicted times need no comparisons
+  behaviour.kind = TimeKind::kPredicted;  // predicted times need no A/B comparisons
   behaviour.check_ms = arguments.check_ms;
   behaviour.time_ms = arguments.time_ms;
   behaviour.time_us = time_of;
@@ -151,8 +154,9 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "cluster-scaling: simulates how many candidates a second many GPUs and compilers evaluate");
-  app.add_option("--gpus", arguments.gpus, "how many GPUs, in turn")->capture_default_str();
-  app.add_option("--compilers", arguments.compilers, "how many compilers, in turn")
+  app.add_option("--gpus", arguments.gpus, "numbers of GPUs, one for each run")
+      ->capture_default_str();
+  app.add_option("--compilers", arguments.compilers, "numbers of compilers, one for each run")
       ->capture_default_str();
   app.add_option("--compile-ms", arguments.compile_ms, "mean duration of a compilation")
       ->capture_default_str();
@@ -162,7 +166,7 @@ ExitCode run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--stored-kb", arguments.stored_kb, "size of a compressed kernel in the database")
       ->capture_default_str();
-  app.add_option("--strategy", arguments.strategy, "strategy, as of evo-tune --strategy")
+  app.add_option("--strategy", arguments.strategy, "strategy, as for evo-tune --strategy")
       ->capture_default_str();
   if (const auto done = parse_command_line(app, argc, argv, {})) return *done;
   const sample::TemporaryFolder folder;
@@ -171,7 +175,7 @@ ExitCode run(int argc, char** argv) {
   const auto file = folder.path() / "project/search_spaces/wide.json";
   Json space = read_json_file(file);
   space["parameters"].erase(
-      3);  // this macro changes no code, and every candidate must be another kernel
+      3);  // UNUSED_ALIAS changes no code, but every candidate must be a distinct kernel
   for (const char* macro : kOrdered) {
     Json parameter = {{"macro", macro}, {"default", 0}, {"meaning", "made up"}};
     for (int value = 0; value < kValues; ++value) parameter["values"].push_back(value);

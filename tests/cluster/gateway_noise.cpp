@@ -25,7 +25,7 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--frames", options.frames, "number of frames")->capture_default_str();
   app.add_option("--seed", options.seed, "seed of the random changes")->capture_default_str();
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
-  (void)signal(SIGPIPE, SIG_IGN);  // the run closes connections while this writes
+  (void)signal(SIGPIPE, SIG_IGN);  // the run closes connections while this program writes
   options.gateway = parse_host_port("--connect", address);
   options.key = key_of_environment();
   const NoiseCount count = send_noise(options);

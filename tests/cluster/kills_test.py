@@ -38,7 +38,7 @@ class KillsTest(Cluster):
             one.wait()
 
     def tend_hosts(self):
-        """Restarts the worker of each host if it has ended."""
+        """Starts the worker of each host if it does not run."""
         self.joined = [one for one in self.joined if one.poll() is None]
         for node in self.nodes:
             if node in self.hosts and self.hosts[node].poll() is None:
@@ -98,7 +98,7 @@ class KillsTest(Cluster):
         with sqlite3.connect(f"file:{self.folder}/{database}?mode=ro", uri=True) as db:
             self.assertEqual(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
         facts = {fact for table in story(self.folder / database) for fact in table}
-        self.assertLessEqual(kept, facts, "lost")
+        self.assertLessEqual(kept, facts, "stored rows are lost")
         return facts
 
     def one_run(self, database):
@@ -120,7 +120,7 @@ class KillsTest(Cluster):
             if self.rows("SELECT 1 FROM run", database):
                 kept = self.expect_kept(database, kept)
             if self.rows("SELECT status FROM run", database) == ["finished"]:
-                break  # killed after its last transaction
+                break  # evo-tune was killed after the last transaction
         facts = self.expect_kept(database, kept)
         self.assertEqual(len(self.rows("SELECT 1 FROM run", database)), 1)
         self.expect_same(database)
@@ -142,7 +142,7 @@ class KillsTest(Cluster):
 def parent_of_running(process):
     try:
         return parent_of(process)
-    except TypeError:  # it has ended
+    except TypeError:  # the process has ended
         return None
 
 

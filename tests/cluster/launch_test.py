@@ -34,7 +34,7 @@ class LaunchTest(Cluster):
 
     def test_another_model_is_refused(self):
         run = self.tune("many.db", self.workers + ["--worker-device", "fake:measured,fake:predicted"])
-        text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "taken")[0]
+        text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "no worker was refused")[0]
         self.assertRegex(text, r"fake GPU \((measured|predicted)\), and this run is on fake GPU \((m|p)")
         self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
 
@@ -64,9 +64,9 @@ class Relay:
         self.target = target
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        self.said = []     # the data from each caller
+        self.said = []     # the data from each worker that connected
         self.pairs = []
-        self.cuts_after = None  # number of further bytes from callers until the cut
+        self.cuts_after = None  # number of bytes of the next message to forward before the cut
         self.is_dead = False    # drops all data without closing the connections
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -87,7 +87,7 @@ class Relay:
         while True:
             try:
                 return socket.create_connection(("127.0.0.1", self.target))
-            except OSError:  # workers may come before the run
+            except OSError:  # a worker may start before the run listens
                 time.sleep(0.1)
 
     def carry(self, source, sink, kept):
@@ -174,7 +174,7 @@ class HandTest(Cluster):
             for _ in range(cuts):
                 one = chance.choice(sessions)
                 play(self.port, one[:chance.randrange(1, min(len(one), 4000))], 0.02)
-            relay.cuts_after = 40  # in the middle of a record of a working worker
+            relay.cuts_after = 40  # cuts a TLS record of a working worker in two
             self.expect(lambda: self.rows("SELECT 1 FROM event WHERE kind = 'worker left'"), "the cut is not seen")
             self.expect(lambda: len(self.refused()) >= replays, "replays are not refused")
             self.assertLess(kilobytes(gateway), before + 20000)
@@ -186,7 +186,7 @@ class HandTest(Cluster):
 
     def test_the_network_is_cut(self):
         """During the run, the relay begins to lose all data, but it closes neither the connection
-        to the worker nor the connection to the run."""
+        to the worker nor the connection to the run. The worker must end, and the run must go on."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts or stops a private Slurm on this machine: tests/cluster/slurm.sh start|stop FOLDER PORT
-# This Slurm has a controller and two nodes, each with eight cores and two GPUs (null devices).
-# The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
+# This Slurm has a controller and two nodes, each with eight cores and two GPUs (copies of
+# /dev/null). The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
 # The script needs neither systemd nor cgroups, and uses the TCP ports PORT to PORT+3.
 set -u
 folder="$(realpath -m "$2")"
@@ -65,7 +65,7 @@ EOF
   echo "CgroupPlugin=cgroup/v1" >"$folder/cgroup.conf" # Slurm demands this file, but never uses it
 }
 
-is_running() { # a zombie does not count
+is_running() { # a zombie process counts as ended
   case "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null)" in "" | Z*) return 1 ;; esac
 }
 

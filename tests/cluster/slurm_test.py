@@ -60,7 +60,7 @@ class SlurmTest(Cluster):
 
     def test_a_step_is_cancelled(self):
         def harm(run):
-            step = self.expect(lambda: self.steps("evo-compile"), "no step compiles")[0]
+            step = self.expect(lambda: self.steps("evo-compile"), "no job step of a compiler is found")[0]
             self.slurm("scancel", step)
         self.run_through(harm, self.workers)
 
@@ -87,7 +87,7 @@ class SlurmTest(Cluster):
 
     def test_nobody_is_left(self):
         run = self.tune("many.db", self.workers + ["--worker-wait", "1"])
-        self.expect(self.is_under_way, "four devices do not come")
+        self.expect(self.is_under_way, "the four devices do not join the run")
         for one in self.agents("device"):
             os.kill(one, signal.SIGKILL)
         self.assertEqual(run.wait(PATIENCE_S), 130, self.said())
@@ -117,15 +117,15 @@ class SlurmTest(Cluster):
         self.environment["PATH"] = f"{self.folder}/bin:{self.environment['PATH']}"
         self.run_alone()
         number = self.slurm("sbatch", "--parsable", "-k", "--gpus-per-node=2", "-o", "batch.log", script).strip()
-        self.wait_for(lambda: self.is_under_way("evo.db"), "four devices do not come")
+        self.wait_for(lambda: self.is_under_way("evo.db"), "the four devices do not join the run")
         self.slurm("scancel", "--signal=USR1", "--batch", number)
-        self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "it is not requeued")
+        self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "the job is not requeued")
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
         # The test restarts the job after three seconds; Slurm by itself would wait two minutes.
         # The test waits, because a node refuses a job that it has ended in the same second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
-        self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
+        self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "the job does not end")
         self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),
                          (self.folder / "batch.log").read_text())
         self.assertLess(kept, self.rows("SELECT count(*) FROM candidate", "evo.db")[0])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts or stops a private sshd on the loopback: tests/cluster/sshd.sh start|stop FOLDER PORT
+# Starts or stops a private sshd on 127.0.0.1: tests/cluster/sshd.sh start|stop FOLDER PORT
 # `ssh -F FOLDER/config node1` and `ssh -F FOLDER/config node2` connect to this sshd.
 # The script needs root and Debian's package openssh-server.
 set -u

@@ -100,7 +100,7 @@ TEST(Compilations, FactsOfACompilationNeedNoTexts) {
   }
   EXPECT_EQ(found[0].dependencies, record.dependencies);
   EXPECT_EQ(store.compilation_id(record.key), id);
-  EXPECT_EQ(store.put_compilation(record), id) << "known";
+  EXPECT_EQ(store.put_compilation(record), id) << "the key is already stored";
   EXPECT_THROW((void)store.compilation(id), DbError);
   EXPECT_THROW((void)store.compilation_facts(id + 1), DbError);
 }

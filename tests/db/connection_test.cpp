@@ -27,7 +27,8 @@ using testing::HasSubstr;
 
 class DatabaseFile : public testing::Test {
  protected:
-  /// Opens the database file by `open` and returns the message of the resulting DbError.
+  /// Opens the database file by `open` and returns the message of the resulting DbError, or "no
+  /// DbError".
   std::string refusal(Store (*open)(const fs::path&)) const {
     try {
       open(file_);
@@ -54,7 +55,7 @@ TEST_F(DatabaseFile, IsMadeOnceAndFoundAgain) {
   const RunId run = Store::open(file_).start_run(sample::run_info());
   EXPECT_EQ(Store::open(file_).run(run).info.shape, "mission");
   EXPECT_EQ(Store::open_read_only(file_).run(run).info.shape, "mission");
-  EXPECT_FALSE(fs::exists(file_.string() + "-wal")) << "readers and writers clean up";
+  EXPECT_FALSE(fs::exists(file_.string() + "-wal")) << "the last connection removes the log";
 }
 
 TEST_F(DatabaseFile, UsesTheWriteAheadLogAndForeignKeys) {
@@ -162,7 +163,7 @@ TEST_F(DatabaseFile, OnAFullDiskKeepsWhatItHas) {
   for (int i = 0; i < 1'000'000; ++i) big.cubin += static_cast<char>(random());
   try {
     store.put_compilation(big);
-    FAIL() << "a megabyte was stored, although the database is limited to two pages";
+    FAIL() << "a megabyte was stored, although the database may grow by two pages only";
   } catch (const DbError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(file_), HasSubstr("disk is full")));
   }
@@ -197,7 +198,7 @@ TEST_F(DatabaseFile, OfAnOlderVersionKeepsTheLogOfAKilledProgram) {
   {
     Store store = Store::open(made);
     store.connection().database().exec("PRAGMA user_version = 8");
-    store.start_run(sample::run_info());  // as after a kill: the rows are only in the log
+    store.start_run(sample::run_info());  // only the write-ahead log has the row, as after a kill
     fs::copy_file(made, file_);
     fs::copy_file(made.string() + "-wal", file_.string() + "-wal");
   }

@@ -39,7 +39,8 @@ class Damage : public testing::Test {
     store.finish_run(run, RunStatus::kFinished);
   }
 
-  /// All data that programs such as evo-elite read from the database, as text. Throws DbError.
+  /// All data that programs such as evo-elite read from the database, as text. Throws DbError if
+  /// the database is damaged.
   static std::string answers(const std::filesystem::path& file) {
     const Store store = Store::open_read_only(file);
     std::ostringstream text;
@@ -73,7 +74,7 @@ class Damage : public testing::Test {
     SQLite::Database(copy, SQLite::OPEN_READWRITE).exec(sql);
     try {
       (void)answers(copy);
-      ADD_FAILURE() << "nobody noticed " << sql;
+      ADD_FAILURE() << "no DbError after " << sql;
     } catch (const DbError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("copy.db: is damaged"), HasSubstr(what))) << sql;
     }

@@ -6,7 +6,7 @@
 
 namespace evo::sample {
 
-/// The message of the DbError thrown by `body`.
+/// The message of the DbError that `body` throws, or "no DbError" if it throws none.
 template <typename Body>
 [[nodiscard]] std::string db_error(Body&& body) {
   try {

@@ -30,7 +30,7 @@ class Script {
  public:
   explicit Script(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// Executes the steps until one throws. Counts the steps that succeeded.
+  /// Executes the steps that have not succeeded yet. Throws DbError at the first step that fails.
   void play() {
     Store store = Store::open(file_);
     if (!run_) run_ = store.start_run(sample::run_info());
@@ -82,8 +82,10 @@ class Script {
   bool finished_ = false;
 };
 
-/// For every n, stores the run (see Script) on a disk whose n-th change fails, then continues on a
-/// working disk until the run is stored. Returns the number of disk changes of a whole run.
+/// For every n, stores the run (see Script) on a disk on which the n-th and the following changes
+/// of files, `count` in all, fail with SQLite's result `code`. The DbError must contain `message`.
+/// Then continues on a working disk until the run is stored. Returns the number of changes of a
+/// whole run.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

@@ -127,7 +127,8 @@ TEST_F(EliteView, AWithdrawnCandidateIsNeitherGreenNorInTheElite) {
   };
   const std::vector<std::string> others = {"1|" + std::to_string(second)};
   withdraw();
-  EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others) << "no generation yet";
+  EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others)
+      << "before the first generation ends";
   store_.record_generation(run_, {.number = 0, .elite = {{first, 10}, {second, 11}}});
   EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others);
   EXPECT_THAT(

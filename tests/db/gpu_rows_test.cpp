@@ -74,7 +74,8 @@ TEST_F(CardRows, AreGivenBackAsTheyWere) {
   EXPECT_FALSE(store_.evaluation(none).energy.has_value());
   EXPECT_FALSE(store_.evaluation(none).profile.has_value());
   const CandidateId twin = store_.record_evaluation(run_, sample::duplicate(0, position_, full));
-  EXPECT_EQ(store_.evaluation(twin).energy, longer) << "a duplicate shows its first's";
+  EXPECT_EQ(store_.evaluation(twin).energy, longer)
+      << "a duplicate shows the energy of the kernel that it repeats";
   EXPECT_EQ(elite_of_run(store_, run_).front().launch_mj, 1.4);
 }
 

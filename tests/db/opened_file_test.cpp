@@ -93,8 +93,9 @@ TEST_F(OpenedFileTest, AReplacedOneIsNotWritten) {
   fs::rename(other_, file_);
   EXPECT_THAT(next_error(), AllOf(HasSubstr(file_.string()), HasSubstr("was replaced by another"),
                                   HasSubstr("is lost"), Not(HasSubstr("delete both"))));
-  EXPECT_THAT(next_error(), HasSubstr("was replaced by another")) << "also the second time";
-  EXPECT_THROW((void)store_->confirmations(run_), DbError) << "nor read";
+  EXPECT_THAT(next_error(), HasSubstr("was replaced by another")) << "a second write fails, too";
+  EXPECT_THROW((void)store_->confirmations(run_), DbError)
+      << "a replaced database is not read either";
   expect_other_is_untouched();
 }
 
@@ -171,7 +172,7 @@ TEST_F(OpenedFileTest, OthersThatWriteToItAreNoChange) {
 }
 
 /// Another process opens the new database while the write-ahead log of the old one lies beside it.
-/// evo-tune then leaves the log to the user.
+/// evo-tune must not change the log then, but tells the user to delete it.
 TEST_F(OpenedFileTest, ALogThatAnotherProcessUsesIsLeftToAPerson) {
   fs::rename(other_, file_);
   std::array<int, 2> ready{}, done{};

@@ -127,7 +127,7 @@ TEST_F(Queries, WithdrawnCandidatesAreCountedApart) {
   ASSERT_EQ(rungs.size(), 2U);
   EXPECT_EQ(rungs[0].withdrawal.value().reason, "faulted in a pair");
   EXPECT_FALSE(rungs[0].p50_us.has_value());
-  EXPECT_FALSE(rungs[1].speedup.has_value()) << "there is no green rung before";
+  EXPECT_FALSE(rungs[1].speedup.has_value()) << "no milestone before this one is green";
   const StoredGeneration generation = store_.generations(run_).at(0);
   EXPECT_EQ(generation.withdrawn, 1);
 }

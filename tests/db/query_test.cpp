@@ -65,7 +65,7 @@ TEST_F(QueryTest, StoresValuesByTheirKind) {
   EXPECT_EQ(type_of(std::uint64_t{1}), "text");
   EXPECT_EQ(type_of(Verdict::kTie), "text");
   EXPECT_EQ(type_of(Blob{"x"}), "blob");
-  EXPECT_EQ(type_of(Blob{}), "blob") << "an empty one is no null";
+  EXPECT_EQ(type_of(Blob{}), "blob") << "an empty Blob is not NULL";
 }
 
 TEST_F(QueryTest, ReadsColumnsInTheirOrderAndRowsFromTheirFirstColumn) {
@@ -89,7 +89,7 @@ TEST_F(QueryTest, ReadsColumnsInTheirOrderAndRowsFromTheirFirstColumn) {
 TEST_F(QueryTest, GivesTheFirstOrAll) {
   EXPECT_EQ(db_.query("SELECT 1 WHERE 0").first<int>(), std::nullopt);
   EXPECT_THAT(db_.query("VALUES (3), (1), (2)").all<int>(), ElementsAre(3, 1, 2));
-  EXPECT_EQ(db_.query("VALUES (3), (1), (2)").first<int>(), 3) << "the statement was reset";
+  EXPECT_EQ(db_.query("VALUES (3), (1), (2)").first<int>(), 3) << "a reused statement starts again";
 }
 
 TEST_F(QueryTest, ANameThatNoValueHasIsAnError) {

@@ -31,7 +31,7 @@ class TemporaryFolder {
 
 [[nodiscard]] Timing timing(double p50_us, TimeKind kind = TimeKind::kMeasured);
 
-/// A green evaluation of the configuration {"TILE": position}.
+/// A green evaluation of the configuration {"SWIZZLE": "xor", "TILE": 100 * generation + position}.
 [[nodiscard]] EvaluationRecord green(int generation, int position, CompilationId compilation,
                                      double p50_us, TimeKind kind = TimeKind::kMeasured);
 [[nodiscard]] EvaluationRecord rejected(int generation, int position, Rejection rejection);

@@ -1,4 +1,5 @@
-// Tests storing and reading the paths from configurations to the winner of a run.
+// Tests storing and reading the paths that lead from a configuration, step by step, to the winner
+// of a run, and the winner's use of the GPU's units.
 
 #include <gtest/gtest.h>
 

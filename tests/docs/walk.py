@@ -6,7 +6,7 @@ document.
 The script goes through these blocks of the document in order:
   ```cuda NAME      The script writes the block to the file NAME.
   ```diff NAME      The script replaces "-" lines of the file NAME by "+" lines. "…" at the end of a
-                    "-" line matches any text.
+                    "-" line matches the rest of the line.
   ```console        The block has commands, each behind "$ ", and their outputs. A command that ends
                     with "\\" continues in the next line. In an output, a line "…" matches any
                     number of lines, and "…" at the end of a line matches the rest of the line.
@@ -58,7 +58,7 @@ def change(file, lines):
             fits = [i for i, old in enumerate(content)
                     if old == wanted or (wanted.endswith("…") and old.startswith(wanted[:-1]))]
             if len(fits) != 1:
-                sys.exit(f"{file}: {len(fits)} lines are {wanted!r}")
+                sys.exit(f"{file}: {len(fits)} lines match {wanted!r}, but exactly one must")
             at = fits[0]
             del content[at]
         else:
@@ -102,7 +102,7 @@ def main():
     wrong = 0
     steps = list(blocks(document.read_text()))
     if not any(kind == "console" for kind, _, _ in steps):
-        sys.exit(f"{document}: no block that could be run")
+        sys.exit(f"{document}: has no ```console block to run")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for kind, name, lines in steps:
@@ -113,7 +113,7 @@ def main():
             else:
                 wrong += run(lines)
         os.chdir("/")
-    sys.exit(f"{wrong} commands print something else" if wrong else 0)
+    sys.exit(f"{wrong} commands print something else than the document" if wrong else 0)
 
 
 main()

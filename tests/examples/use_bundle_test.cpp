@@ -106,7 +106,7 @@ TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json left_out = step;
   left_out["runs"] = false;
   left_out["when"] = {{"expression", "LSE == 1"}};
-  left_out["launch"]["block"] = {{{"expression", "64"}}};  // the fake driver rejects it
+  left_out["launch"]["block"] = {{{"expression", "64"}}};  // the fake driver rejects 64
   manifest_["steps"] = {left_out, step, step};
   manifest_.erase("entry");
   manifest_.erase("launch");

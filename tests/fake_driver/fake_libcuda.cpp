@@ -107,7 +107,7 @@ const ErrorText* find_error(CUresult code) {
 }
 
 int attribute(const Visible& one, CUdevice_attribute which) {
-  // Attributes that no test reads have the values of an L4.
+  // The constants below are values of an L4. Attributes that are not listed are 0.
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       return one.card->arch / 10;

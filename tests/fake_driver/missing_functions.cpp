@@ -1,6 +1,6 @@
-// Functions of libcuda.so.1 that the fake library only has so that programs find their names: each
-// returns CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, because the functions
-// have parameters in cuda.h but not here.
+// Functions of libcuda.so.1 that the fake library must have, because programs look up their names.
+// Each function returns CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, because the
+// functions have parameters in cuda.h but not here.
 
 namespace {
 constexpr int kNotSupported = 801;

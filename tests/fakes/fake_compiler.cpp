@@ -52,7 +52,7 @@ CompileAnswer eat_memory() {
   constexpr int kMostPieces = 64;
   std::vector<std::unique_ptr<char[]>> pieces;
   for (int i = 0; i < kMostPieces; ++i) pieces.push_back(std::make_unique<char[]>(kPiece));
-  return Rejection{Gate::kBuild, "there was memory enough"};
+  return Rejection{Gate::kBuild, "the compiler could allocate 4 GiB"};
 }
 
 }  // namespace

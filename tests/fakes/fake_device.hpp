@@ -16,7 +16,7 @@ struct Launch {
   /// after it, or to the bytes of a scalar.
   std::vector<std::byte*> arguments;
   LaunchConfig config;
-  std::size_t entry = 0;    ///< index of the image's entry, if steps have several
+  std::size_t entry = 0;    ///< index into the entries of the kernel image
   std::int64_t number = 0;  ///< launches of this loaded kernel before this one
 
   template <typename T>
@@ -33,15 +33,16 @@ using Kernel = std::function<std::optional<Fault>(const Launch&)>;
 
 struct FakeDeviceOptions {
   DeviceInfo info;
-  /// Returns the host function that acts as the kernel of a program. FakeDevice::load() calls it.
+  /// Returns the host function that acts as the kernel of a program. FakeDevice::load() calls
+  /// `link`.
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
   /// The made-up time of one launch in µs, measured or predicted. `sample`: how often the launch's
   /// graph was executed before; -1 for a launch without a graph, 0 for a prediction.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
-/// Describes a slow device of `kind` that supports every kernel. Made-up times are far above the
-/// roofline bounds of this device.
+/// Describes a device of `kind` whose roofline bounds are far below all made-up times, so that no
+/// time is rejected as impossibly short.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
 
 /// A device whose memory is host memory, with guard zones like on a GPU, and whose kernels are host
@@ -114,7 +115,7 @@ class FakeDevice final : public Device,
   void release_graph(GraphId graph) override;
   void flush_l2() override { ++flushes_; }
 
-  // Predicting
+  // The functions of Predicting.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 

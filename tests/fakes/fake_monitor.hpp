@@ -8,8 +8,8 @@
 
 namespace evo::fake {
 
-/// A CardMonitor, which reports clocks, energy and other processes of a GPU. The values that
-/// FakeMonitor reports are chosen by the test.
+/// Implements CardMonitor, the interface that reports clocks, energy and other processes of a GPU.
+/// The test chooses the reported values.
 class FakeMonitor final : public CardMonitor {
  public:
   [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }

@@ -82,9 +82,10 @@ int nvmlDeviceGetUtilizationRates(Device, Utilization* rates) {
   return kSuccess;
 }
 
-/// Lists the processes on the GPU: with EVO_FAKE_NVML=crowd a hundred; with
-/// EVO_FAKE_NVML=contained, from the second call on, this process under another process id, as in a
-/// container.
+/// Lists the processes on the GPU: by default another process and this process. With
+/// EVO_FAKE_NVML=crowd, lists a hundred processes. With EVO_FAKE_NVML=contained, lists one other
+/// process in the first call, and from the second call on also this process, but under another
+/// process id, as in a container.
 int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo* infos) {
   ++listed;
   const unsigned size = does("crowd") ? 100 : does("contained") && listed < 2 ? 1 : 2;

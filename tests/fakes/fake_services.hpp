@@ -164,7 +164,7 @@ class MemoryStore final : public RunStore {
   }
   [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
   [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
-  /// How often evo-tune has read a stored compilation.
+  /// How often compilation() has read a stored compilation.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
   void fail_at(std::size_t write) { fails_at_ = write; }

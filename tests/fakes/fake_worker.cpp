@@ -46,7 +46,7 @@ evo::fake::FakeMonitor* fake_monitor() {
   if (text.find("counter") != std::string_view::npos) {
     monitor.on_energy = [] {
       const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
-      return std::floor(now.count() * 50) * 2000;  // every 20 ms
+      return std::floor(now.count() * 50) * 2000;  // changes every 20 ms
     };
   }
   return &monitor;

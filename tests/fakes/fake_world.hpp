@@ -49,8 +49,8 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
-/// A device that reports every first check as a screening, and on which all kernels have different
-/// times.
+/// A device that reports every first check as a screening. The time of a kernel depends on THREADS,
+/// ITEMS and OTHER.
 inline fake::DeviceBehaviour screened_kernels() {
   fake::DeviceBehaviour behaviour;
   behaviour.time_us = [](const fake::Program& program) {
@@ -119,7 +119,7 @@ struct World {
   std::vector<std::string> events;
   fake::FakeLoop* loop;
   fake::FakeCompileService* compilers;
-  fake::FakeDeviceService* device;  ///< the home device
+  fake::FakeDeviceService* device;  ///< the first of `devices`, which makes the comparisons
   std::vector<fake::FakeDeviceService*> devices;
   fake::FakeDeviceService* interpreter = nullptr;
   std::unique_ptr<Workbench> bench;

@@ -18,7 +18,8 @@ namespace {
 constexpr int kMillion = 1'000'000;
 
 /// Writes invalid bytes to the stream of messages to evo-tune. The function writes to standard
-/// input, because it is the same socket as the stream, and the code of the worker leaves it open.
+/// input, because standard input is the same socket as the stream, and the worker's code leaves
+/// standard input open.
 void send_rubbish() {
   const std::array<unsigned char, 8> rubbish = {3, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xff};
   (void)!write(STDIN_FILENO, rubbish.data(), rubbish.size());
@@ -58,7 +59,8 @@ class FaultyCompiler final : public Compiler {
 
   [[nodiscard]] std::string version() const override { return real_->version(); }
   [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override {
-    // Compilers do not hang, because their time limit of a minute is too long for tests.
+    // A compiler never hangs here, because the time limit of compilers, a minute, is too long for
+    // tests.
     dice_.roll(of_a_million_, false);
     return real_->compile(request);
   }

@@ -47,7 +47,7 @@ Defect after(const std::function<void(const Launch&, const Vectors&)>& spoil) {
 }
 
 constexpr int kTail = 3;
-constexpr int kLaunchesRight = 40;  // more than the correctness gate makes
+constexpr int kLaunchesRight = 40;  // more launches than the correctness gate makes
 constexpr float kKnownInput = 2.0F;
 
 std::map<std::string, Defect> defects() {
@@ -123,10 +123,10 @@ class Turns {
 };
 
 /// Launches a kernel whose results are right until its launches have alternated with those of
-/// another kernel, as in an A/B comparison. After the alternation, all launches of the kernel in
-/// this process fault; if `for_good` is set, launches in all processes.
+/// another kernel, as in an A/B comparison. After that, all launches of the kernel in this process
+/// fault; if `for_good` is set, launches in all processes. `turns`: the result of Turns::take().
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
-  constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks
+  constexpr int kTurnsAlone = 20;  // limit of the alternations with the reference in all checks
   if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");
   if (turns > kTurnsAlone || (for_good && was_first_time("pair"))) {
     return Fault{"the kernel failed beside another one", "", true};

@@ -12,9 +12,9 @@
 
 namespace evo::fake {
 
-/// Imitates a GPU by means of a virtual device. The made-up times of this device count as measured,
-/// it does not track which elements are written, and it runs queued work only when the host waits.
-/// After the first fault, the device is lost, and later work in the queue never runs.
+/// Imitates a GPU by means of a virtual device: reports made-up times as measured, does not track
+/// which elements are written, and runs queued work only when the host waits. After the first
+/// fault, the device is lost, and later work in the queue never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -29,7 +29,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
                               std::span<const KernelArgument> arguments) override;
 
   /// After this call, every kernel may start before the preceding kernel has ended. If `waits` is
-  /// false, a kernel runs before a preceding put_back_late(), as if it lacked griddepcontrol.wait.
+  /// false, a kernel runs before a preceding KeptContents::put_back_late(), as if the kernel lacked
+  /// griddepcontrol.wait.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;
@@ -55,7 +56,7 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
 
-  // Measuring
+  // The functions of Measuring.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,

@@ -34,7 +34,7 @@ void run_expression(std::string_view input) {
     const Expression again(std::string(input), constants);
     for (const double value : {0.0, 1.0, -3.0, 64.0, 0.5, 1e308}) {
       if (value_of(expression, value) != value_of(again, value))
-        throw std::logic_error("one text, two values");
+        throw std::logic_error("two evaluations of one expression differ");
     }
   } catch (const InputError&) {
     return;  // no expression: rejected with a message

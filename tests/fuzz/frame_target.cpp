@@ -38,16 +38,16 @@ void decode_as(const nlohmann::json& message) {
   try {
     sent = message.get<T>();
   } catch (const nlohmann::json::exception&) {
-    return;  // another structure, as documented
+    return;  // a message of another type
   } catch (const Error&) {
-    return;  // an unknown gate or kind
+    return;  // an unknown name of an enumerator
   }
   FrameReader reader;
   const auto frame = encode_frame(sent);
   reader.feed(frame);
   const auto received = reader.next();
   if (!received || encode_frame(nlohmann::json(received->get<T>())) != frame)
-    throw std::logic_error("a message changed on its way");
+    throw std::logic_error("a value changed when it was encoded and decoded again");
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void run_frame(std::string_view input) {
   const auto whole = messages(input, std::max<std::size_t>(input.size(), 1));
   const auto pieces = messages(input, 7);
   if (whole.size() != pieces.size())
-    throw std::logic_error("a stream in pieces gives other messages");
+    throw std::logic_error("a stream in pieces gives another number of messages");
   for (const nlohmann::json& message : whole) {
     decode_as<Resources>(message);
     decode_as<Rejection>(message);

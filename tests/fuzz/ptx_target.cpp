@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostEntries = 2;  ///< limit of launched entries per module
 /// Size of the buffer for every parameter that may be a pointer.
 constexpr std::size_t kBufferBytes = 4096;
-constexpr std::size_t kNoTexture = 99;              ///< the height if there is no texture
+constexpr std::size_t kNoTexture = 99;              ///< a texture height that means "no texture"
 constexpr std::uint64_t kMostInstructions = 5'000;  ///< limit of warp instructions per CTA
 
 LaunchConfig launch_of(const std::string& text) {

@@ -118,7 +118,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->kept().keep(kept, wrong);  // like a kernel that writes out of bounds
+    work_->kept().keep(kept, wrong);  // no new seal, like a write out of bounds
     work_->begin();
     const Look broken = work_->first_difference(buffer_of(wrong), kept);
     finish();
@@ -142,7 +142,8 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
       const Look after = work_->guard_zones(buffer);
       finish();
       EXPECT_EQ(work_->guard_damage(before), std::nullopt);
-      const auto by_host = device_->memory().guard_violation(buffer);  // repairs
+      const auto by_host =
+          device_->memory().guard_violation(buffer);  // also restores the guard zones
       ASSERT_TRUE(by_host);
       EXPECT_EQ(work_->guard_damage(after), by_host);
     }

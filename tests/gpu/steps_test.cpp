@@ -1,5 +1,5 @@
-// Tests a problem that two kernels compute one after the other (steps), by the real programs on a
-// CUDA GPU and on a virtual GPU, which must agree.
+// Tests evo-tune and evo-judge with a problem that two kernels compute one after the other (steps).
+// A CUDA GPU and a virtual GPU must give the same results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

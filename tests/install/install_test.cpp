@@ -1,5 +1,5 @@
-// Tests the programs after an installation in a folder of the test, without the environment
-// variables of the test.
+// Tests the programs after an installation in a temporary folder. The programs do not see the
+// environment variables of the test, such as the locations of build folders.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 class Installed : public testing::Test {
  protected:
-  /// Runs a shell command in an empty folder. output() then returns the command's standard output
-  /// and error.
+  /// Runs a shell command in a working folder of the test. output() then returns the command's
+  /// standard output and error.
   int shell(const std::string& command) {
     fs::create_directories(folder_.path() / "work");
     const std::string line = "cd " + (folder_.path() / "work").string() + " && { " + command +
@@ -68,7 +68,7 @@ TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
 
 TEST_F(Installed, NothingPointsIntoTheSourceTree) {
   install();
-#if !defined(__SANITIZE_ADDRESS__)  // error reports name their source lines
+#if !defined(__SANITIZE_ADDRESS__)  // this sanitizer stores source paths in programs
   EXPECT_NE(shell("grep -rlF " EVO_SOURCE_DIR "/ " + prefix()), 0) << output();
 #endif
 }

@@ -1,5 +1,6 @@
-// Tests random valid candidates of every space in search_spaces/: each compiles, its launch matches
-// its kernel, and its source with all headers expanded gives the same kernel.
+// Tests random valid candidates of every space in search_spaces/: each compiles, uses as much
+// dynamic shared memory as its problem file says, and gives the same kernel if all its headers are
+// expanded in the source.
 
 #include <gtest/gtest.h>
 

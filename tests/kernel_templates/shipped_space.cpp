@@ -58,7 +58,7 @@ CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& sh
 
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {
   const Values macros = space_.values(candidate);
-  const Values device = {{"SM_COUNT", 58}};  // an L4's; only the grid depends on it
+  const Values device = {{"SM_COUNT", 58}};  // of an L4; only the grid depends on SM_COUNT
   return kernel_.steps.front().launch.evaluate(merged({&shape.variables, &macros, &device}));
 }
 

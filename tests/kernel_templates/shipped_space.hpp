@@ -47,7 +47,7 @@ class ShippedSpace {
 
 /// The number of random candidates of each space that a test uses: the environment variable
 /// EVO_TEMPLATE_CANDIDATES, or `usual` if it is unset. Throws InputError if the variable is not a
-/// number.
+/// number from 1 to 1000000.
 [[nodiscard]] int candidates_per_space(int usual);
 
 /// The reason why a compilation gave no kernel, with the log of the compiler; empty if it gave a

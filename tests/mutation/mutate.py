@@ -23,7 +23,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The files whose checks are disabled, each with fast tests: without a check, one test must fail.
+# The files whose checks are disabled, each with its fast tests: if a check is disabled, one of
+# these tests must fail.
 GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
               "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
@@ -71,7 +72,7 @@ FILES = {
     # The next files generate the values of input arguments.
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
-    # The next files write output files, and open databases.
+    # The next two files write output files and open databases.
     "tools/cli/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
     "tools/bundle/checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
@@ -174,7 +175,7 @@ def collect(only):
 
 def build(work, texts):
     """Builds the tests of the changed files with the options of CI, because ccache then has all
-    other files."""
+    other files. Returns the folder of the programs."""
     source = os.path.join(work, "source")
     if os.path.isdir(source):
         for entry in os.scandir(source):

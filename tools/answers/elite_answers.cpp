@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The macros that satisfy `wanted` as text: "TILE=64 SWIZZLE=xor".
+/// The macros of a configuration for which wanted(name, value) is true, as text: "TILE=64
+/// SWIZZLE=xor".
 template <typename Wanted>
 std::string macros(const Json& config, const Wanted& wanted) {
   std::string text;
@@ -92,7 +93,7 @@ std::string kind_label(const DeviceInfo& device) {
 
 namespace {
 
-/// How the winner was chosen, if the order of the times does not explain it.
+/// Lines that say how the winner was chosen; empty if the order of the times shows that.
 std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
   if (!elite.is_compared) {

@@ -31,7 +31,8 @@ struct SplitConfigs {
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 
 /// Compares the results of two candidates, and lists the macros in which they differ. Gives no
-/// ratio of times if one time was measured and the other predicted, or if the shapes differ.
+/// ratio of times if a candidate is not green, if one time was measured and the other predicted, or
+/// if the devices, problems or shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
 /// All data about one candidate, as one JSON object.

@@ -23,8 +23,8 @@ struct EliteOptions {
   std::vector<std::string> weights = {};
 };
 
-/// Answers a query of evo-elite and prints the answer. Returns kNothingGreen if no matching run has
-/// a green kernel.
+/// Answers a query of evo-elite and prints the answer. For the query kElite, returns kNothingGreen
+/// if no matching run has a green kernel.
 [[nodiscard]] ExitCode print_answer(const EliteOptions& options);
 
 }  // namespace evo

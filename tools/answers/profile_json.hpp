@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// A candidate's result at the profile gate, as shown by evo-elite, evo-judge and reports:
-/// "metrics" has one key for each metric, the name that problem.json gives it, with the profiler's
-/// name, the value and the unit.
+/// A candidate's result at the profile gate, as shown by evo-elite, evo-judge and reports. The keys
+/// of "metrics" are the names that problem.json gives to the metrics; each value has the profiler's
+/// name of the metric, its value and its unit.
 [[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
   nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
                                  {"tool", profile.tool},

@@ -51,7 +51,7 @@ std::string way_text(const WinnerWay& way, double winner_us, TimeKind kind) {
   std::string text = fmt::format("why the winner won, from {} {} to candidate {}, by {}\n",
                                  way.start == "default" ? "the" : "the milestone", way.start,
                                  way.winner, how_timed(way, kind));
-  if (!has_steps(way)) return text + "  it is the winner\n";
+  if (!has_steps(way)) return text + "  the start is the winner\n";
   const std::vector<double> levels = levels_of(way, winner_us);
   text += fmt::format("  {:8.2f} us  the start\n", levels.front());
   for (std::size_t i = 1; i < way.steps.size(); ++i) text += step_line(way.steps[i], levels[i]);

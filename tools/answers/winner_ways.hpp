@@ -16,8 +16,9 @@ namespace evo {
 /// Whether the path changes any macro; false if it starts at the winner.
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
-/// How the steps of a path were timed: "A/B pairs", "PREDICTED times", or a mixture if the time
-/// limit ended before A/B pairs of all steps were timed.
+/// How the steps of a path were timed, as text: "A/B pairs", "PREDICTED times", or a mention of
+/// both A/B pairs and separate measurements if some steps have no A/B pairs, for example because
+/// the time limit was reached.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
 /// The paths to the run's winner as readable lines, or the reason if the run has none.

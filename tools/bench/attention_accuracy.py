@@ -6,12 +6,12 @@
 Each bundle has kernels of the problem sdpa_fp8, with P (the softmax) in f16 or in e4m3. For
 each head size and length (2 batches, 8 heads, as many queries as keys, no mask), the script times
 all kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
-compare_pytorch.py does. For each type of P and each library, a row of the table has the fastest
-kernel whose error is within its tolerance: µs per launch, and the relative L2 error against the
-attention in double precision. Q, K and V are normal numbers in e4m3. The column "scores" is the
-standard deviation of the scaled scores: where it is 1, a row of P has many large elements; where it
-is 3, few. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of evo-tune's kernels
-f16.
+compare_pytorch.py does. A row of the table has, for each type of P, the fastest kernel whose error
+is within its tolerance, and the kernel of each library: µs per launch, and the relative L2 error
+against the attention in double precision. Q, K and V are normal numbers in e4m3. The column
+"scores" is the standard deviation of the scaled scores: where it is 1, a row of P has many large
+elements; where it is 3, few. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of
+evo-tune's kernels f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """
@@ -29,7 +29,7 @@ import evo_tune
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
 SHARPNESS, SHARP_LENGTH = (2, 3), 2048  # standard deviations of the scores; number of keys
-# Sizes that may differ from those on which a kernel was checked; the templates work for any sizes.
+# Sizes that may differ from those on which a kernel was checked, within the template's conditions.
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
 

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, which fail if a page logs to its console or requests a file.
+"""A headless Chromium for tests, which can read its console messages and the URLs that it requests.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
@@ -71,7 +71,7 @@ class Browser:
                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def colours(self, scheme):
-        """Opens a page. `scheme`: "light" or "dark"."""
+        """Sets the colour scheme that pages are asked to use: "light" or "dark"."""
         self.command("Emulation.setEmulatedMedia",
                      {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
@@ -103,8 +103,8 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """The URLs that the browser requested since the last call, except the page itself and data:
-        URLs."""
+        """The URLs that the browser requested since the last call, except the page itself, data:
+        and blob: URLs."""
         asked = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -119,7 +119,7 @@ class Browser:
         self.colours(scheme)
         self.resize(width)
         self.settle()
-        for _ in range(2):  # plots near the visible part are drawn first
+        for _ in range(2):  # twice, because plots are drawn only near the visible part
             height = self.run("return document.documentElement.scrollHeight")
             self.resize(width, height)
             self.settle()

@@ -39,7 +39,7 @@ import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-SCORES_BYTES = 1 << 30  # limit of the scores in memory: of the reference, and of the backend math
+SCORES_BYTES = 1 << 30  # most bytes of attention scores in memory at a time
 
 
 class InputSet:

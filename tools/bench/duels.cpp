@@ -1,7 +1,7 @@
 // duels: tests the reliability of A/B comparisons. Compares two configurations of a space many
 // times by interleaved pairs, and prints how often the first was faster, the second was faster, or
-// neither. Comparing a configuration with itself must give ties. With --reload, the second kernel
-// is loaded again for each comparison, because its address may affect its time.
+// neither. A configuration compared with itself must be neither faster nor slower. With --reload,
+// the second kernel is loaded again for each comparison, because its address may affect its time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -38,7 +38,8 @@ class CudnnFp8:
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
-        # The graph's amax outputs cost time and are not used here, but some plans may need them.
+        # The graph's amax outputs cost time and are not used here, but
+        # some of cuDNN's execution plans may need them.
         try:
             graph, ids = self.graph_of(sets[0], with_maxima=False)
         except self.cudnn.cudnnGraphNotSupportedError:
@@ -111,11 +112,10 @@ class CudnnFp8:
 
 
 class FlashAttention3Fp8:
-    """FlashAttention-3 with e4m3 inputs. Its output is bf16. FlashAttention-3 chooses its own
-    tiles."""
+    """FlashAttention-3 with e4m3 inputs. Its output is bf16."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
-    SPLITS = 1  # CTAs among which the keys are divided (the default); the heuristic, 0, was slower
+    SPLITS = 1  # 1: one CTA processes all keys (the default); 0, a heuristic, was slower
 
     def __init__(self, torch, interface):
         self.torch, self.interface = torch, interface

@@ -34,7 +34,8 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        # an upper bound of the GPU's time, because it includes the CPU's overhead
+        # an upper bound of the GPU's time, because it includes the CPU's overhead; hence the factor
+        # 4 below
         per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
@@ -90,7 +91,10 @@ def capture_all(torch, contenders, relative_l2):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn; every second turn has the reverse order."""
+    """Takes samples of the contenders in turn; every second turn has the reverse order.
+
+    A contender with long samples skips turns, unless it is `in_every_turn`.
+    """
     ready = [contender for contender in contenders if contender.graph is not None]
     for contender in ready:
         if contender.in_every_turn:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Kills evo-tune, its compilers and the device worker with kill -9 at random instants.
-# Kills in the same way every process of a run over two hosts: coordinator, gateway, hosts, agents.
+# Also kills each process of a run over two hosts: evo-tune, its gateway, and the workers.
 # Each run must still end with the result of an undisturbed run and lose no stored outcome.
 # Usage: tools/bench/kill_test.sh [kills of each kind of process, default 200] [seed, default 1]
 set -eu

@@ -10,9 +10,9 @@ alone, the C++ extension, a launch plan, torch_op, torch.compile, a CUDA graph) 
 Triton kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages
 are skipped. The script checks that the kernel's outputs are right.
 
---driver names a fake driver that does nothing, so no GPU is needed. With a fake driver, buffers are
-addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed,
-the script also prints the overhead of a custom operator.
+--driver names a fake driver that executes no kernels, so no GPU is needed. With a fake driver,
+buffers are addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch
+is installed, the script also prints the overhead of a custom operator.
 
 Needs the Python package evo_tune; overrides the environment variable EVO_TUNE_LAUNCHER. Prints
 microseconds per call: the minimum of several series of calls. A series has fewer calls than the
@@ -108,7 +108,7 @@ def microseconds(call):
 
 
 class Table:
-    """A table of times: a row for each way to call, a column for each number of arguments."""
+    """A table of times: a row for each way to call, a column for each number of buffers."""
 
     def __init__(self, counts):
         self.counts, self.rows = counts, {}
@@ -171,8 +171,8 @@ def without_gpu(table, driver):
 
 
 def of_pytorch(counts):
-    """Measures calls with fake PyTorch tensors. Runs in a separate process, because the fake
-    PyTorch has the module name torch."""
+    """Measures what a custom operator of the real PyTorch adds to a call, on the CPU. Runs in a
+    separate process, because the fake PyTorch of without_gpu() has the module name torch, too."""
     import torch
     table = Table(counts)
     for count in counts:

@@ -62,8 +62,7 @@ class Bench {
 
   /// A buffer of `words` words that form a chain: each word holds the index of the next word.
   BufferId chain(std::size_t words) {
-    constexpr std::size_t kStride =
-        33 * 64;  // the next word is in another sector, and often in another page
+    constexpr std::size_t kStride = 33 * 64;  // in words; the next word is in another cache line
     std::vector<std::uint32_t> next(words);
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
@@ -76,7 +75,8 @@ class Bench {
   void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
-  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn.
+  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn. On a
+  /// virtual GPU: the predicted time of one launch that reads the first buffer.
   double us(KernelId kernel, unsigned ctas, unsigned threads, std::uint32_t dynamic_bytes,
             const std::vector<BufferId>& in, int n) {
     const int launches = std::max(20, static_cast<int>(in.size()));
@@ -156,7 +156,8 @@ void print_launches(Bench& bench) {
   bench.unload(kernel);
 }
 
-/// Prints the time of long code that is executed once, which shows the cost of instruction fetch.
+/// Prints the times of long code that is executed once and twice. If the code fits into the cache,
+/// only the first execution waits for instruction fetch.
 void print_code(Bench& bench) {
   const BufferId in = bench.chain(256);
   for (const int instructions : {64, 512, 2048, 4096}) {
@@ -203,8 +204,8 @@ void print_streams(Bench& bench) {
   }
 }
 
-/// Prints the time of launches that take turns between buffers of 8 MiB; each CTA reads 4 KiB, once
-/// or twice.
+/// Prints the time of launches that take turns between buffers of 8 MiB; each CTA reads 4 KiB not
+/// at all, once, or twice.
 void print_first_reads(Bench& bench) {
   const auto sms = static_cast<unsigned>(bench.info().sm_count);
   const KernelId kernel = bench.load(stream_source(std::size_t{1024} * 4 * sms, false));

@@ -12,11 +12,11 @@ struct Operation {
   std::string name;
   std::string setup;   ///< code before the loop; `in`, `out`, `shared`, `t` (thread) are declared
   std::string body;    ///< one operation; `i` counts the iterations
-  std::string result;  ///< result, unsigned, so that nothing is optimised away
+  std::string result;  ///< unsigned expression that is stored, so that the compiler keeps the code
   int warps = 1;
   int ops = 16;             ///< repetitions of the body per iteration
   std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
-  int repeats = 1;          ///< warps of one sub-core that share the cost
+  int repeats = 1;          ///< warps on each sub-core; the time is divided by `repeats`
 };
 
 /// Dependent operations, for measuring latencies.
@@ -26,7 +26,8 @@ struct Operation {
 /// its unit.
 [[nodiscard]] std::vector<Operation> streamed_operations();
 
-/// CUDA C++ of a kernel k(out, in, rounds) that executes the operation; `rounds`: its iterations.
+/// CUDA C++ of a kernel k(out, in, rounds) that executes the operation in `rounds` iterations of
+/// its loop.
 [[nodiscard]] std::string source_of(const Operation& operation);
 
 /// CUDA C++ of a kernel k(out, in, rounds) that reads (or writes) `bytes` of `in` in each

@@ -58,7 +58,7 @@ step() {
 
 attention=search_spaces/sdpa_fp8
 busy='duels --space tests/planted/search_spaces/busy.json --device $device'
-steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # removes the effect of each value
+steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # deletes lines about macros
 speed="sed -n '/\"event\":\"speed\"/p'"
 
 # The searches for attention kernels, one a line: name, space, shapes.

@@ -57,7 +57,8 @@ RunInfo made_up_run(const Space& space, const Arguments& arguments) {
           .evo_version = EVO_VERSION};
 }
 
-/// Made-up times: a random factor for each value of each macro, and for one pair of values.
+/// Made-up times: a random factor for each value of each macro, a constant factor for one pair of
+/// values, and noise.
 class MadeUpTimes {
  public:
   MadeUpTimes(const Space& space, Random random) {
@@ -117,8 +118,8 @@ class MadeUpRun {
   }
 
  private:
-  /// The next candidate. Every second candidate is the best candidate with another value of one
-  /// macro, if the space allows that.
+  /// The next candidate: with a probability of 1/2 the best candidate with another value of one
+  /// macro, if the space allows this change, and otherwise a random candidate.
   Candidate next() {
     if (best_ && random_.below(2) == 0) {
       Candidate changed = *best_;
@@ -252,7 +253,8 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
-  /// The steps from the default configuration to the winner, each changing one macro.
+  /// The path from the default configuration, which is the first step, to the winner. Each later
+  /// step changes one macro.
   WinnerWay way() {
     Candidate at = space_->defaults();
     WinnerWay way{.start = "default", .winner = elite_.front().candidate};

@@ -1,5 +1,5 @@
-// search-ablation: replays recorded spaces by the strategy `full` with one changed setting, to
-// measure the contribution of each part of the strategy.
+// search-ablation: replays recorded spaces by the strategy `full` with changed settings, to measure
+// the contribution of each part of the strategy.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", study.jobs)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1024));
-  app.add_flag("!--no-cutoff", study.to_cutoff, "end at the budget");
+  app.add_flag("!--no-cutoff", study.to_cutoff, "end each search at its budget");
   app.add_flag("--json", json);
   return evo::tool_main("search-ablation", [&] {
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;

@@ -5,7 +5,8 @@
 
 compare_pytorch.py --json wrote result.json, on this or another machine. Each library or PyTorch
 backend that was timed in turn with a kernel becomes a row of the table vendor_time
-(docs/database.md). A row replaces an earlier row with the same name and the same input type. Either
+(docs/database.md). A row replaces an earlier row of the same run, name and input type.
+Comparisons with a kernel whose outputs were wrong, and libraries without a time, get no row. Either
 all rows are stored or none. Exit codes: 0 all rows are stored, 2 bad usage or files.
 """
 

@@ -57,7 +57,8 @@ struct Result {
   double cpu_seconds = 0;  ///< sum over all threads
 };
 
-/// Returns the fastest of three launches, because other processes may use the machine.
+/// Returns the launch with the least CPU time of three, because other processes may use the
+/// machine.
 Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t threads, int loops) {
   const auto device = open_virtual_device("virtual:l4");
   const BufferId out = device->memory().allocate({"out", std::size_t{4} * ctas * threads, true});
@@ -82,8 +83,8 @@ Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t thread
   return best;
 }
 
-/// Prints the instructions per second, and also per CPU second, which other processes do not
-/// affect.
+/// Prints the instructions per second, and the instructions per CPU second, a rate that other
+/// processes do not affect.
 void print(const char* name, const Result& result) {
   const double millions = static_cast<double>(result.instructions) / 1e6;
   std::printf("%-30s %7.1f M warp instructions/s, %7.1f per CPU second (%.3f s)\n", name,

@@ -95,7 +95,7 @@ std::map<std::string, double> macros_of(const CheckedKernel& kernel) {
 }
 
 /// Possible sizes of tiles: values of macros, numbers in the sizes of launches, powers of two up to
-/// a CTA's size.
+/// the largest size of a CTA.
 std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   constexpr Whole kMostThreads = 1024;
   std::set<Whole> numbers;
@@ -226,7 +226,8 @@ class Conditions {
     all_.push_back(
         {{"expression", expression}, {"why", why}, {"variables", OrderedJson::array({name_})}});
   }
-  /// Adds a condition on all sizes except, if it was checked, 0: a size of 0 means no elements.
+  /// Adds a condition. If the size 0 was checked, 0 always satisfies the condition, because a size
+  /// of 0 means no elements.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }
@@ -243,8 +244,9 @@ class Conditions {
   OrderedJson all_ = OrderedJson::array();
 };
 
-/// Limits a buffer whose size depends on several variables to the checked number of elements. Each
-/// variable may be in its checked range while their product exceeds the range of 32-bit indices.
+/// Limits a buffer whose size depends on several variables to the largest checked number of
+/// elements, because the product of variables may exceed the range of 32-bit indices even if each
+/// variable is in its checked range.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, OrderedJson& all) {
   std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
@@ -296,8 +298,8 @@ bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   });
 }
 
-/// The values of `test` on the checked shapes; nullopt if the test cannot be computed for one of
-/// them.
+/// The values of `test` on the checked shapes; nullopt if the test has no expression, cannot be
+/// computed for a checked shape, or may overflow.
 std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
   if (test.expression.empty() || !fits(kernel, test)) return std::nullopt;
   const Expression expression(test.expression);
@@ -313,7 +315,8 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
 }
 
 /// Adds a condition for each size test in the kernel's code: the test must have an outcome that it
-/// also has on a checked shape.
+/// also has on a checked shape. If outcomes() returns nullopt, the sizes in the test must be those
+/// of a checked shape.
 void add_size_tests(const CheckedKernel& kernel, OrderedJson& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);

@@ -54,7 +54,7 @@ class Search {
     });
   }
 
-  /// Logarithm of the product of (time / best time) over all shapes.
+  /// Logarithm of the product of (time with the chosen kernels / best time) over all shapes.
   [[nodiscard]] double price() const {
     double sum = 0;
     for (std::size_t shape = 0; shape < shapes_; ++shape) {

@@ -120,7 +120,7 @@ struct {name}_shape {{
 }};
 
 /// Starts {name} on a stream (a CUstream or cudaStream_t) of the current context. Buffers are
-/// device addresses, null where they have no elements:
+/// device addresses (null if without elements):
 ///
 {buffers}///
 /// Throws evo_tune::Error.

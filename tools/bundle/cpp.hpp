@@ -14,7 +14,7 @@ inline constexpr std::string_view kWrittenByExport = "Written by evo-export";
 
 /// The files, as (name, content), with which a C++ program calls a bundle: <name>.hpp with a typed
 /// function, <name>Config.cmake for find_package(), and the loader's headers. Throws InputError
-/// unless the bundle's name is a C identifier and no reserved word of C++ or CUDA.
+/// if why_no_macro() rejects the bundle's name, for example because it is a reserved word of C++.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> cpp_files(const Bundle& bundle);
 
 }  // namespace evo

@@ -62,7 +62,8 @@ void take_free_names(Bundle& bundle, const fs::path& folder) {
   });
 }
 
-/// The code files that an index names, with their hashes; empty if the index is of another version.
+/// The code files that an index names, with their hashes; empty if the index is missing or cannot
+/// be read, for example because another version wrote it.
 std::map<std::string, std::string> code_of(const fs::path& index_file) {
   std::map<std::string, std::string> files;
   try {

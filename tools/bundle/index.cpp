@@ -44,7 +44,7 @@ OrderedJson variables_json(const ShapeVariables& variables) {
   return json;
 }
 
-/// A condition that holds for one shape: "B == 2 && S == 512".
+/// A condition that holds only for one shape: "B == 2 && S == 512".
 std::string is_this_shape(const ShapeVariables& variables) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : variables) {
@@ -242,7 +242,8 @@ class Builder {
     return names;
   }
 
-  /// The signature of the launch function; a program that calls the bundle is compiled for it.
+  /// The signature of the launch function. The loader compares it with the signature for which the
+  /// calling program was compiled.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
     for (const OrderedJson& argument : signature_) {
@@ -318,8 +319,8 @@ class Builder {
     return exported.name;
   }
 
-  /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
-  /// database, because then only the checked shapes are valid.
+  /// Adds the checked shapes to a manifest. If the manifest lacks "valid", because an older version
+  /// wrote the database, adds a condition that admits only the checked shapes and returns false.
   bool put_validity(const BundleKernel& kernel, OrderedJson& manifest) {
     manifest["checked_shapes"] = OrderedJson::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {

@@ -12,7 +12,7 @@ namespace evo {
 /// The content of a bundle's folder.
 struct Bundle {
   std::string name;
-  nlohmann::ordered_json index;                            ///< docs/bundle.md
+  nlohmann::ordered_json index;                            ///< see docs/bundle.md
   std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
   std::vector<std::string> notes;                          ///< messages for the bundle's user
 };
@@ -24,8 +24,9 @@ inline constexpr const char* kBundleIndexFile = "bundle.json";
 
 /// A bundle of the default configurations and, for each target (a device model), of the fewest
 /// kernels that stay within the fraction `loss` of each shape's best time. An empty `name` means
-/// the problem's name. Throws InputError if the runs are of several problems or their kernels take
-/// different arguments. Throws DbError if a kernel cannot be exported.
+/// the problem's name. Throws InputError if the runs are of several problems, their kernels take
+/// different arguments, or bundles do not support an argument. Throws DbError if a kernel cannot be
+/// exported.
 [[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
                                  const std::vector<BundleTarget>& targets, double loss,
                                  const std::string& name);

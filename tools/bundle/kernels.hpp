@@ -22,8 +22,8 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50, raised to the p50 of the run's winner if it is
-  /// less, because A/B comparisons decided that no other kernel is faster than the winner.
+  /// The time by which kernels are chosen: the p50, but for kernels other than the run's winner at
+  /// least the winner's p50, because A/B comparisons decided that the winner is the fastest.
   double ranked_us = 0;
 };
 
@@ -58,15 +58,15 @@ struct BundleTarget {
   std::vector<std::string> missing_defaults;
 };
 
-/// For each device (measured and predicted times separately): all kernels that were in the elite of
-/// a run, and the spaces' default configurations if they passed all checks. A kernel has a time on
-/// a shape if a run that timed this shape evaluated the kernel. Kernels that any run withdrew are
-/// left out; a withdrawal by the profile gate excludes the kernel on the shape of that run only.
+/// For each device model (measured and predicted times separately): all kernels that were in the
+/// elite of a run, and the spaces' default configurations if they passed all checks. A kernel has a
+/// time on a shape if a run that timed this shape evaluated the kernel. Kernels that any run
+/// withdrew or rejected are left out; a withdrawal by the profile gate excludes the kernel on the
+/// shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
-/// A target (device model) of a bundle that holds only the kernel of `candidate`, which is valid on
-/// the checked shapes. For a duplicate, uses the first candidate with the same kernel. Throws
-/// DbError if the candidate has no time.
+/// A target (device model) of a bundle that holds only the kernel of `candidate`. For a duplicate,
+/// uses the first candidate with the same kernel. Throws DbError if the candidate has no time.
 [[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
 
 }  // namespace evo

@@ -22,8 +22,8 @@ using Constants = std::map<std::string, double>;
 /// An upper limit for the elements of a buffer, larger than any device's memory.
 constexpr double kMostElements = 0x1p40;
 
-/// The alignment of every buffer during the checks, which cuMemAlloc, the virtual GPU and the guard
-/// zones (engine/device/guard.hpp) guarantee.
+/// The alignment in bytes of every buffer during the checks, which cuMemAlloc, the virtual GPU and
+/// the guard zones (engine/device/guard.hpp) guarantee.
 constexpr int kJudgedAlignment = 256;
 
 OrderedJson tree_of(const std::string& text, const Constants& constants) {

@@ -56,8 +56,8 @@ std::uint64_t lowest_bits(int count) {
 
 SizeOutcome tested(const SizeValue& value) { return {value, {value}}; }
 
-/// The division that the compiler replaced by a multiplication of `a` by `factor`; nullopt if the
-/// multiplication replaces no division.
+/// The result of a multiplication of `a` by `factor` with which the compiler replaced a division;
+/// nullopt if the multiplication replaces no division, or if no expression describes the result.
 std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue& a,
                                  const SizeValue& factor) {
   const Type type = type_of(instruction);
@@ -85,7 +85,7 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
-/// If the instruction keeps only 32 bits of the product, adds the product to `must_fit`.
+/// If the instruction keeps at most 32 bits of the product, adds the product to `must_fit`.
 SizeValue narrow(SizeValue product, const Instruction& instruction) {
   constexpr int kShort = 32;
   const bool is_narrow =
@@ -157,7 +157,8 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // The result of a mask that only rounds down grows with the size, so it needs no tests.
+  // The result of a mask that only rounds down grows with the size, so only comparisons with the
+  // result can distinguish sizes, and comparison() handles these.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 
@@ -200,7 +201,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   const SizeValue b = read(*sources[1]);
   const SizeValue result = compared(a, name->second, b);
   // If a value that grows with the size is compared with a constant, the outcome changes at most
-  // once as the size grows, so the outcomes at both ends of the range show whether it changes.
+  // once as the size grows, so the outcomes at both ends of the checked range show whether it
+  // changes.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
   if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {
@@ -286,7 +288,7 @@ std::optional<Reciprocal> reciprocal_of(std::uint64_t factor, int bits) {
   constexpr int kLeastShift = -2;
   constexpr int kMostShift = 13;
   constexpr std::uint64_t kLargestDivisor = 4095;
-  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // strides are smaller
+  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // smaller factors are strides
   if (factor >> least_bits == 0) return std::nullopt;
   for (const Wide whole : {Wide{factor}, Wide{factor} + (Wide{1} << bits)}) {
     for (int shift = kLeastShift; shift <= kMostShift; ++shift) {

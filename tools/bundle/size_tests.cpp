@@ -28,8 +28,8 @@ using Known = std::optional<SizeValue>;
 
 /// The values that are the same in all threads of a launch.
 struct KnownToAll {
-  std::map<std::pair<std::size_t, std::int64_t>, SizeValue> scalars;  ///< parameter, byte in it
-  std::map<std::string, SizeValue, std::less<>> specials;             ///< "%ntid.x"
+  std::map<std::pair<std::size_t, std::int64_t>, SizeValue> scalars;  ///< by parameter, offset
+  std::map<std::string, SizeValue, std::less<>> specials;             ///< by name, "%ntid.x"
 };
 
 std::vector<int> registers_in(const Operand& operand) {
@@ -62,8 +62,8 @@ bool is_of_memory_or_threads(Opcode opcode) {
                Opcode::kMatch, Opcode::kCall, Opcode::kMapa, Opcode::kBar, Opcode::kBarrier});
 }
 
-/// The values that one kernel computes from shape variables alone, in the order of their
-/// derivation.
+/// Derives the values that one kernel computes from shape variables alone, and records the tests of
+/// these values.
 class SizeFlow {
  public:
   SizeFlow(const ptx::Function& function, const KnownToAll& known, std::set<SizeTest>& tests)
@@ -75,8 +75,8 @@ class SizeFlow {
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
       parameters_[function.parameters[i]] = i;
     }
-    // A register may differ between threads if several instructions or a predicated instruction
-    // write it.
+    // A register that several instructions or a predicated instruction write may differ between
+    // threads, so its value counts as unknown.
     for (const Instruction& its : function.body) {
       for (const int reg : written_by(its)) writers_.at(index(reg)) += its.guard >= 0 ? 2 : 1;
     }
@@ -215,14 +215,15 @@ class SizeFlow {
   std::vector<bool> is_settled_;
 };
 
-/// The value of an expression of the manifest, with macros replaced by their values.
+/// The value of an expression of the manifest, with macros replaced by their values; nullopt if the
+/// expression depends on more than shape variables.
 Known value_of(const OrderedJson& formula, const Formulas& macros,
                const std::set<std::string>& sizes) {
   const std::string text = with_formulas(formula.at("expression").get<std::string>(), macros);
   const Expression expression(text);
   const std::vector<std::string>& names = expression.variables();
   if (!std::ranges::all_of(names, [&](const auto& name) { return sizes.contains(name); })) {
-    return std::nullopt;  // the number of SMs
+    return std::nullopt;  // depends on the number of SMs
   }
   if (names.empty()) {
     const double number = expression.evaluate(std::map<std::string, double>{});
@@ -259,8 +260,8 @@ void put_scalars(const OrderedJson& manifest, const std::vector<std::string>& na
   }
 }
 
-/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, also sets the
-/// index to 0.
+/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, also adds the
+/// index (%ctaid or %tid), which is 0.
 void put_specials(const OrderedJson& launch, const Formulas& macros,
                   const std::set<std::string>& sizes, KnownToAll& known) {
   struct Axes {

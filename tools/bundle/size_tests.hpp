@@ -11,9 +11,9 @@ namespace evo {
 /// A value by which the code distinguishes shapes: a comparison, bits or a remainder, computed from
 /// shape variables alone.
 struct SizeTest {
-  std::string expression;  ///< over shape variables; empty: it has no expression
+  std::string expression;  ///< over shape variables; empty: the test has no expression
   std::set<std::string> variables;
-  std::int64_t most = 0;           ///< possible values; 0: no limit is known
+  std::int64_t most = 0;           ///< number of possible values; 0: unknown
   std::set<std::string> must_fit;  ///< the expression is valid if all of these fit in 31 bits
 
   bool operator==(const SizeTest&) const = default;

@@ -13,7 +13,7 @@ using Whole = std::int64_t;
 /// The most characters of an expression; a value whose expression would exceed this length has no
 /// expression.
 constexpr std::size_t kLongestText = 300;
-/// The largest constant factor in an expression, so that products fit in 64 bits.
+/// Only smaller constants are multiplied, so that the product fits in 64 bits.
 constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }

@@ -36,8 +36,8 @@ inline constexpr const char* kCompleteFlag = "--complete";
 
 /// The completions of an incomplete command line. `words`: the words after the program's name; the
 /// last word is being typed and may be empty. Returns lines. The first line is "none", "folders",
-/// "files" or "files *.json *.gz" and describes the matching files. The other lines are possible
-/// words: values, commands, and option names that begin with the last word. Lists that are
+/// "files" or, for example, "files *.db", and describes the matching files. The other lines are
+/// possible words: values, commands, and option names that begin with the last word. Lists that are
 /// unavailable, for example because the space file is missing, are empty.
 [[nodiscard]] std::vector<std::string> completions(const CLI::App& app,
                                                    const std::vector<std::string>& words,

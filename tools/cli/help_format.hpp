@@ -21,9 +21,9 @@ inline constexpr std::size_t kHelpColumns = 80;
 /// The end of a program's help: the meaning of its exit codes.
 [[nodiscard]] std::string exit_codes(const std::vector<std::pair<int, std::string>>& meanings);
 
-/// Help for `app` and its commands in 80 columns. An option's entry has its names and its value's
-/// name, followed by the wrapped description, with the allowed numbers, the default, and excluded
-/// or required options in brackets.
+/// Gives `app` and its commands a help text in 80 columns. An option's entry has its names and its
+/// value's name, followed by the wrapped description, with the allowed numbers, the default, and
+/// excluded or required options in brackets.
 void use_help_format(CLI::App& app);
 
 }  // namespace evo

@@ -14,7 +14,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
-  // Messages do not name the limit of 64-bit integers, because it means nothing to users.
+  // Messages do not name the limit of signed 64-bit integers, because it means nothing to users.
   const std::string allowed =
       high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {

@@ -28,7 +28,8 @@ struct OutputOwner {
 };
 
 /// Throws InputError unless `file` does not exist, contains a text of OutputOwner::marks (perhaps
-/// compressed by gzip), or may be replaced by --force. Programs call this before long work.
+/// compressed by gzip), or may be replaced by --force. Always throws for a database, a folder, a
+/// pipe or a device. Programs call this before long work.
 void require_replaceable(const std::filesystem::path& file, const OutputOwner& owner);
 
 /// Writes the output files of a tool. Replaces a file only if it contains a text of

@@ -17,7 +17,8 @@ std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 
 /// Signals within this time (in ms) are one request, because `timeout` sends one signal to the
-/// process and one to its group, and a terminal sends one to each process in the foreground.
+/// process and one to its group, and passes on a signal that the terminal also sends to the
+/// process.
 constexpr std::int64_t kOneRequestMs = 1000;
 
 std::int64_t now_ms() {
@@ -46,7 +47,7 @@ void on_signal(int) {
 
 void handle_stop_signals() {
   struct sigaction action = {};
-  action.sa_handler = on_signal;  // without SA_RESTART, a signal ends a wait
+  action.sa_handler = on_signal;  // no SA_RESTART, so that a signal ends a wait
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);

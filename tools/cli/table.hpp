@@ -12,7 +12,8 @@ struct Table {
   struct Column {
     std::string name;     ///< key in JSON and heading in CSV; empty: only in readable text
     std::string heading;  ///< heading with unit in readable text; empty: hidden there
-    /// digits of real numbers in readable text; negative: scientific notation
+    /// digits after the decimal point in readable text; negative: scientific notation with that
+    /// many digits
     int decimals = 0;
     bool left = false;  ///< left-aligned
   };
@@ -24,7 +25,7 @@ struct Table {
 /// Prints aligned columns with headings. Prints null as "-", and arrays and objects as JSON.
 void print_text(std::ostream& out, const Table& table);
 
-/// Prints one JSON object per row and line.
+/// Prints each row as a JSON object on a line of its own.
 void print_json(std::ostream& out, const Table& table);
 
 /// Prints CSV by RFC 4180 with a line of headings. A null cell is empty.

@@ -158,7 +158,8 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11 reports the missing value of the intended option, but the misspelt option is the cause.
+    // If an option is misspelt, CLI11 may report that a required option is missing, so the
+    // unknown argument is reported instead.
     if (error.get_exit_code() != 0 && !app.remaining(true).empty()) {
       throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
     }

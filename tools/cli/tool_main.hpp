@@ -10,13 +10,13 @@
 
 namespace evo {
 
-/// Parses the command line. Returns an exit code if the program must end, for example after --help
-/// or an error. If an option with one value is given twice, the last value counts. `lists`:
-/// completions for the values of options.
+/// Parses the command line. Returns an exit code if the program has nothing more to do, for example
+/// after --help. Throws InputError for a bad command line. If an option with one value is given
+/// twice, the last value counts. `lists`: completions for the values of options.
 [[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
                                                          const ValueLists& lists = {});
 
-/// The body of every main():
+/// The body of main() of every program except evo-worker:
 ///   1. open standard input, output and error, so that no other file gets descriptor 0, 1 or 2;
 ///      turn a closed pipe or a file size limit into an error of the write instead of a signal;
 ///   2. turn errors into one message on standard error and an exit code;

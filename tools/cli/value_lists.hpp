@@ -8,8 +8,8 @@ namespace evo {
 /// --space, or of the default space for the device of --device.
 [[nodiscard]] ValueLists space_values();
 
-/// Every device that can run kernels: the GPUs with device files on this machine, the virtual GPUs,
-/// "auto" and "none".
+/// For completion of --device: the GPUs with device files on this machine, the virtual GPUs, "auto"
+/// and "none".
 [[nodiscard]] ValueList device_values();
 
 /// `first`, followed by the names of the virtual GPUs.

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kEveryRun = "every run";
 constexpr const char* kDefaultRun = "a default run";
 
-/// Converts a message with a line "next step: " into a finding. The lines after "next step: "
-/// belong to the finding, except a line that suggests a virtual GPU.
+/// Converts an error message into a finding. The lines after "next step: " become Finding::step,
+/// except a line that suggests a virtual GPU. `otherwise`: the step if the message has none.
 Finding finding_in(const std::string& message, const std::string& prevents,
                    const std::string& otherwise) {
   constexpr std::string_view kStep = "\nnext step: ";
@@ -31,7 +31,7 @@ bool measures(const Machine& machine) {
   return machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured;
 }
 
-/// The GPU that a run without options opens.
+/// The facts from NVML about the GPU that a run without options opens; null if unknown.
 const CardFacts* card_in_use(const Machine& machine) {
   if (!measures(machine) || machine.survey.cuda.cards.empty()) return nullptr;
   const std::string& bus_id = machine.survey.cuda.cards.front().bus_id;

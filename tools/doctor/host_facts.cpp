@@ -32,8 +32,8 @@ std::optional<double> number_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// The folders of this process's control groups, from its own group to the root: first the groups
-/// of cgroup version 2, then those of version 1's `controller`.
+/// The folders of this process's control groups, from its own group to the root: the groups of
+/// cgroup version 2, and the groups of version 1's `controller`.
 std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
   std::vector<fs::path> folders;
   std::ifstream stream(root / "proc/self/cgroup");

@@ -18,7 +18,7 @@ struct FolderFacts {
 /// Facts from the operating system, without any NVIDIA library.
 struct HostFacts {
   std::size_t cores = 0;         ///< cores of the machine
-  std::size_t usable_cores = 0;  ///< by the affinity of this process
+  std::size_t usable_cores = 0;  ///< cores that this process may use (affinity)
   /// the control group's limit of CPU time as a number of processors, for example 1.5
   std::optional<double> core_limit = {};
   std::uint64_t memory_bytes = 0;                  ///< installed memory
@@ -32,11 +32,11 @@ struct HostFacts {
   bool is_root = false;
   /// version of the driver's kernel module; empty if none is loaded
   std::string kernel_module = {};
-  std::size_t pci_cards = 0;  ///< NVIDIA devices on the PCI bus, with or without a driver
+  std::size_t pci_cards = 0;  ///< NVIDIA GPUs on the PCI bus, with or without a driver
 };
 
-/// Reads the facts from the files below `root` instead of /, except for the current folder and the
-/// temporary folder. Never throws; unknown facts stay empty.
+/// Reads the facts from the files below `root` instead of /, except the facts about cores, user,
+/// current folder and temporary folder. Never throws; unknown facts stay empty.
 [[nodiscard]] HostFacts read_host_facts(const std::filesystem::path& root);
 
 }  // namespace evo

@@ -27,7 +27,7 @@ struct Machine {
   std::string visible = {};  ///< CUDA_VISIBLE_DEVICES; empty if unset
   std::filesystem::path ncu_path = {};
   std::string ncu_version = {};  ///< "ncu 2025.3.1.0"
-  std::string ncu_failure = {};  ///< why ncu exists but does not tell its version
+  std::string ncu_failure = {};  ///< why an existing ncu does not tell its version
   DefaultRun run;
 
   /// The device that a run without options opens; null if there is none.

@@ -33,7 +33,7 @@ std::string entries_in(const Ordered& steps) {
   return list;
 }
 
-/// The template of a run's space; empty if the space is of another format version.
+/// The name of the template of a run's space; empty if the space cannot be read.
 std::string template_of(const StoredRun& run) {
   try {
     return parse_json(run.info.space.text, "space").value("template", "");
@@ -93,7 +93,7 @@ ExportNames names_of(const StoredRun& run) {
     if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
-    // If problem.json is of another format version, the problem's name serves as the kernel's name.
+    // If problem.json cannot be read, the problem's name serves as the kernel's name.
   }
   return names;
 }

@@ -11,7 +11,7 @@ namespace evo {
 struct ExportNames {
   /// the kernel's C++ name; the problem's name if problem.json cannot be read
   std::string kernel;
-  nlohmann::ordered_json variables;  ///< variables of the shape; null if the text is unreadable
+  nlohmann::ordered_json variables;  ///< variables of the shape; null if unreadable
 };
 
 [[nodiscard]] ExportNames names_of(const StoredRun& run);

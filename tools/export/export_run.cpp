@@ -36,7 +36,7 @@ std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, i
 
 void write(const KernelExport& kernel, const fs::path& folder) {
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
-  // The manifest is written last, so that the files it names exist.
+  // The manifest is written last, so that the files that it names exist.
   write_outputs(
       {{file(".cubin"), kernel.cubin, true},
        {file(".ptx"), kernel.ptx, true},
@@ -68,7 +68,8 @@ void require_two_files(const std::string& t4, const std::string& cache) {
     return fs::weakly_canonical(fs::absolute(file));
   };
   if (t4.empty() || place(t4) != place(cache)) return;
-  throw InputError("--kernel-tuner-cache " + cache + ": is also the file of --t4; name another");
+  throw InputError("--kernel-tuner-cache " + cache +
+                   ": is also the file of --t4; name another file");
 }
 
 /// Writes all results of the newest run that matches the filter.

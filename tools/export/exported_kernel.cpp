@@ -31,7 +31,7 @@ constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
   throw DbError("candidate " + std::to_string(candidate) + " " + problem);
 }
 
-/// The candidate's complete manifest.
+/// The candidate's manifest. Throws DbError if an entry is missing that a launch needs.
 Json launch_manifest(const StoredEvaluation& evaluation) {
   if (evaluation.record.manifest_json.empty()) {
     fail(evaluation.id, "was recorded without a manifest, which describes its launch");
@@ -66,7 +66,8 @@ Json attributes_json(const std::string& ptx, const std::string& symbol) {
   return names;
 }
 
-/// Sets "entry" to the kernel's symbol, and "entry_in_source" to its C++ name if that differs.
+/// Sets "entry" to the kernel's symbol, "entry_in_source" to the C++ name if it differs from the
+/// symbol, and "attributes" of "launch" to the launch attributes that the kernel needs.
 void put_symbol(Json& kernel, const std::string& ptx, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();

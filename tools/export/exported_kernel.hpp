@@ -41,8 +41,8 @@ struct KernelExport {
 /// options in the form in which the database stores them.
 [[nodiscard]] std::string macro_definitions(const std::string& compile_options);
 
-/// The options among `compile_options` that have the same meaning in nvcc and NVRTC. Drops options
-/// that only NVRTC has.
+/// The options among `compile_options` that have the same meaning in nvcc and NVRTC. Drops -D, the
+/// architecture, and options that only NVRTC has.
 [[nodiscard]] std::string nvcc_options(const std::string& compile_options);
 
 }  // namespace evo

@@ -49,7 +49,7 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
   return results;
 }
 
-/// T4's name for a gate.
+/// T4's name for a failure at a gate.
 const char* invalidity(Gate gate) {
   switch (gate) {
     case Gate::kBuild:
@@ -61,7 +61,7 @@ const char* invalidity(Gate gate) {
   }
 }
 
-/// Kernel Tuner's name for a gate.
+/// Kernel Tuner's name for a failure at a gate.
 const char* failed_config(Gate gate) {
   switch (gate) {
     case Gate::kBuild:

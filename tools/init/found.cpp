@@ -62,7 +62,8 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// The texts that follow TODO marks in a line of a draft, joined by "; "; empty if there are none.
+/// The TODO marks in a line of a draft, each with the text up to the next quotation mark, joined by
+/// "; "; empty if there are none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;

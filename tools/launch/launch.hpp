@@ -29,9 +29,10 @@ struct LaunchCommand {
 /// in the ssh connection). Throws InputError.
 [[nodiscard]] std::vector<LaunchCommand> ssh_commands(const std::string& file,
                                                       const LaunchRequest& request);
-/// "slurm" uses the Slurm allocation in which evo-tune runs; "slurm:ARGUMENTS" requests one by
-/// salloc with these arguments. Starts one step with a task for each GPU, and one step with the
-/// remaining cores. Throws InputError for "slurm" outside of an allocation.
+/// "slurm" uses the Slurm allocation in which evo-tune runs; "slurm:ARGUMENTS" (`makes_one`)
+/// requests an allocation by salloc with these arguments. Starts one step with a task for each GPU,
+/// and one step for the compilers on the remaining cores. Throws InputError for "slurm" outside of
+/// an allocation.
 [[nodiscard]] std::vector<LaunchCommand> slurm_commands(const std::string& arguments,
                                                         bool makes_one,
                                                         const LaunchRequest& request);
@@ -53,7 +54,8 @@ struct LaunchCommand {
 /// end.
 class Launched {
  public:
-  /// Starts the launchers. Throws MissingError if a program cannot be started.
+  /// Starts the launchers. Throws MissingError if a process cannot be created. A launcher whose
+  /// program is missing ends with exit code 127, which ending() reports.
   Launched(const std::vector<LaunchCommand>& commands, const std::string& key);
   ~Launched();
   Launched(const Launched&) = delete;

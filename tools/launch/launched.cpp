@@ -19,13 +19,13 @@
 namespace evo {
 namespace {
 
-/// Starts a launcher in a new process. Runs between fork and exec, so only async-signal-safe calls
-/// are allowed. The launcher's output goes to standard error, because standard output is for
-/// results.
+/// Turns the forked process that calls this function into a launcher. Runs between fork and exec,
+/// so only async-signal-safe calls are allowed. The launcher's output goes to standard error,
+/// because standard output is for results.
 [[noreturn]] void become(char* const* words, char* const* environment, int input, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  setpgid(0, 0);  // evo-tune handles Ctrl-C in the terminal
+  setpgid(0, 0);  // so that Ctrl-C reaches only evo-tune, which ends the launchers
   dup2(input, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   execvpe(words[0], words, environment);

@@ -5,12 +5,12 @@
 namespace evo {
 namespace {
 
-/// A shell script that runs inside a Slurm allocation. $1: evo-worker, $2: HOST:PORT, $3: the
-/// device, $4: number of compilers per node, or all.
+/// A shell script that runs inside a Slurm allocation. $1: evo-worker, $2: HOST:PORT, $3: devices
+/// of a task, or none, $4: number of compilers per node, or all.
 ///
 /// --exact: the steps share the nodes. -k: a failing node does not stop the other nodes.
 /// --gres=none: the step without GPUs does not wait for the GPUs of the other step. Slurm rejects
-/// --gres=none if the allocation set SLURM_GPUS_PER_NODE.
+/// --gres=none if the allocation set SLURM_GPUS_PER_NODE, so the script unsets the variable.
 constexpr const char* kSteps = R"sh(
 nodes=${SLURM_JOB_NUM_NODES:-${SLURM_NNODES:-1}}
 gpus=${SLURM_GPUS_ON_NODE:-${SLURM_GPUS_PER_NODE:-0}}

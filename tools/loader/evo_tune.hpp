@@ -7,7 +7,7 @@
 //
 // The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
 // driver at run time (link with libdl if the system has it). Every failure throws an
-// evo_tune::Error that names the file and the reason. Each bundle has a copy of the loader's
+// evo_tune::Error with the reason. Each bundle has a copy of the loader's
 // headers, which have include guards because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
@@ -186,9 +186,9 @@ class Bundle {
       return plan.at(code).number("from") <= device.compute_capability &&
              plan.at(code).number("to") >= device.compute_capability;
     };
-    // For each kernel and shape: the sort key (whether PTX is needed, whether it was tuned on
-    // another device model, order of the devices, distance), the kernel's position in the index,
-    // and the entry in "chosen_for".
+    // For each kernel and shape: the sort key (whether PTX is needed, whether the kernel was tuned
+    // on another device model, order of the devices, distance), the kernel's position in the
+    // index, and the entry in "chosen_for".
     std::vector<std::tuple<bool, bool, double, double, std::size_t, const Json*>> tries;
     const std::vector<Json>& kernels = index_.list("kernels");
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -310,8 +310,8 @@ class Bundle {
     }
     return std::move(plan);
   }
-  /// A number that is unique in the process, so that a thread does not use cached entries of a
-  /// destroyed bundle.
+  /// The source of epoch_, a number that is unique in the process, so that a thread does not use
+  /// cached entries of a destroyed bundle.
   static inline std::atomic<std::uint64_t> last_epoch_{0};
   std::atomic<std::uint64_t> epoch_{++last_epoch_};
 
@@ -324,7 +324,7 @@ class Bundle {
   mutable std::mutex mutex_;
   mutable std::map<Key, detail::Plan> prepared_;
   mutable std::map<std::pair<CUctx_st*, std::string>, CUmod_st*> modules_;
-  mutable std::map<std::pair<CUmod_st*, std::string>, unsigned> allowed_;      ///< dynamic bytes
+  mutable std::map<std::pair<CUmod_st*, std::string>, unsigned> allowed_;  ///< dynamic shared bytes
   mutable std::vector<std::tuple<CUctx_st*, CUmod_st*, std::uint64_t>> left_;  ///< to be freed
 };
 

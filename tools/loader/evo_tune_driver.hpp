@@ -48,7 +48,7 @@ class Driver {
   /// Looks up a function; null if the driver lacks it.
   Symbol find_optional(const char* name) const { return {dlsym(library_, name)}; }
   std::string file_;
-  void* library_;  // declared first, because the functions below are looked up in it
+  void* library_;  // declared before the functions, which are looked up in the library
 
  public:
   explicit Driver(const std::string& file)
@@ -60,7 +60,7 @@ class Driver {
     throw Error(call + ": " + text);
   }
   [[nodiscard]] Device device() const {
-    constexpr int kSmCount = 16, kMajor = 75, kMinor = 76, kSharedOptin = 97;  // of cuda.h
+    constexpr int kSmCount = 16, kMajor = 75, kMinor = 76, kSharedOptin = 97;  // CUdevice_attribute
     int number = 0;
     check(current_device(&number), "cuCtxGetDevice");
     const auto attribute = [&](int which) {

@@ -121,7 +121,7 @@ inline std::size_t whole(double value, double most, const std::string& what) {
 }
 
 struct Json {
-  enum Kind { kNull, kNumber, kString, kArray, kObject };  // true and false are 1 and 0
+  enum Kind { kNull, kNumber, kString, kArray, kObject };  // true and false become 1 and 0
   static constexpr std::array<const char*, 5> kKindNames = {"null", "a number", "a string",
                                                             "an array", "an object"};
   Kind kind = kNull;

@@ -38,7 +38,8 @@ namespace detail {
 
 constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764, kMostMaps = 32;
 
-/// The bits of the 16-bit float that is nearest to `value`, ties to even.
+/// The bits of the 16-bit float that is nearest to `value`, ties to even. `mantissa_bits`: 10 for
+/// f16, 7 for bf16.
 inline std::uint16_t half_bits(double value, int mantissa_bits) {
   const int bias = (1 << (14 - mantissa_bits)) - 1;
   const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
@@ -52,7 +53,7 @@ inline void store(std::vector<unsigned char>& bytes, const Json& field, double v
   const std::string& dtype = field.text("dtype");
   const std::size_t offset = whole(field.number("offset"), kMostParameterBytes, "'offset'");
   const std::size_t size = whole(field.number("bytes"), sizeof value, "'bytes'");
-  const auto put = [&](const auto& number) {  // the low bytes of an integer
+  const auto put = [&](const auto& number) {  // writes the low `size` bytes of a number
     if (size > std::min(sizeof number, bytes.size()) || offset > bytes.size() - size) {
       throw Error("'offset' and 'bytes' reach beyond the argument");
     }
@@ -129,7 +130,8 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// Throws Error if a condition does not hold; unchecked values in `allowed` are accepted.
+/// Throws Error if a condition does not hold, unless `allowed` permits the value of one of the
+/// condition's variables.
 inline void require_valid(const Json& condition, const Values& values, const Allowed& allowed) {
   std::vector<std::string> variables;
   if (condition.find("variables") != nullptr) variables = condition.names("variables");
@@ -192,7 +194,7 @@ inline TensorMap planned_map(const Json& its, const Values& values) {
   return map;
 }
 
-/// Throws Error unless the tensor lies within its buffer.
+/// Sets TensorMap::of. Throws Error unless the tensor lies within its buffer.
 inline void place_map(const Json& its, Plan::Argument& argument, const Plan& plan) {
   const std::string& of = its.text("of");
   TensorMap& map = argument.map;
@@ -310,8 +312,8 @@ inline Plan planned(const Json& json, Values values, const Device& device,
               "\") lets it be launched all the same");
 }
 
-/// Throws Error unless all buffers are aligned as during the checks and no written buffer overlaps
-/// another one. `names`: the names of the buffers.
+/// Throws Error if a nonempty buffer is null or lacks the alignment of the checks, or if a written
+/// buffer overlaps another buffer without permission. `names`: the names of the buffers.
 inline void require_apart(const Plan& plan, void* const* buffers,
                           const std::vector<std::string>& names) {
   const auto address = [&](const Plan::Span& its) {

@@ -66,8 +66,8 @@ WaitClocks total_of(const std::vector<SourceLine>& lines) {
   return total;
 }
 
-/// The wait reasons with at least a tenth of the clocks, largest first: "barrier 61 %, issued 20
-/// %".
+/// The largest wait reason and the others with at least a tenth of the clocks, largest first, at
+/// most `most`: "barrier 61 %, issued 20 %".
 std::string reasons(const WaitClocks& clocks, std::size_t most) {
   constexpr double kLeast = 0.1;
   std::vector<std::size_t> order(kWaits);

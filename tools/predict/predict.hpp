@@ -13,7 +13,7 @@ struct RankArguments {
   std::string device = "virtual:h200";
   std::string shape;
   std::string json;                   ///< file; empty: none
-  std::string figure;                 ///< figure of the device to vary; empty: none
+  std::string figure;                 ///< constant of the time model to vary; empty: none
   std::vector<double> figure_values;  ///< values of `figure` to try
   std::size_t count = 100;
   std::uint64_t seed = 1;
@@ -31,7 +31,8 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// Predicts recorded candidates and prints the quality of the ranking. Throws InputError.
+/// Predicts the times of recorded candidates, and prints how well the times rank the candidates.
+/// Throws InputError.
 void rank_recorded(const RankArguments& arguments);
 
 /// Prints why the warps of one candidate's kernel wait, by source line. Throws InputError.

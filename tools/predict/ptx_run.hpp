@@ -25,7 +25,7 @@ struct PtxRunOptions {
   bool quiet = false;
 };
 
-/// Launches the kernel and prints its outputs and defects. Returns the exit code
+/// Launches the kernel and prints checksums of its outputs, or its defects. Returns the exit code
 /// kNothingGreen if there is a defect. Throws InputError, MissingError.
 [[nodiscard]] ExitCode ptx_run(const PtxRunOptions& options);
 

@@ -28,7 +28,7 @@ constexpr std::string_view kRankFormat = "evo-tune prediction 1";
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr double kMicroseconds = 1e3;  ///< nanoseconds per millisecond
+constexpr double kMicroseconds = 1e3;  ///< microseconds per millisecond
 
 struct Predicted {
   double us = 0;
@@ -36,7 +36,7 @@ struct Predicted {
   std::vector<double> varied;  ///< predicted time in µs with each variant of the device
 };
 
-/// Copies of the device's rates, one for each value of the figure that the user varies.
+/// The rates of the device, once for each value of the constant that --figure varies.
 std::vector<MachineRates> variants_of(const RankArguments& arguments) {
   std::vector<MachineRates> variants;
   for (const double value : arguments.figure_values) {
@@ -52,7 +52,8 @@ double us_with(const MachineRates& rates, const std::vector<ptx::PredictedLaunch
   return us;
 }
 
-/// Throws SpaceError if the space has lost a value since the recording.
+/// The recorded candidate. Throws SpaceError if the space has lost one of its values since the
+/// recording.
 Candidate candidate_of(const Space& space, const Recording& recording, const RecordedEntry& entry) {
   Settings settings;
   for (std::size_t i = 0; i < recording.parameters.size(); ++i) {

@@ -37,7 +37,7 @@ class WordColumn {
   Ordered values_ = Ordered::array();
 };
 
-/// The SM limits of an architecture; null if there is no virtual GPU of this architecture.
+/// A virtual GPU of an architecture, which has the SM limits; null if there is none.
 const ptx::DeviceModel* model_of(const std::string& arch) {
   for (const char* id : {"virtual:l4", "virtual:a100", "virtual:h200"}) {
     const ptx::DeviceModel& model = ptx::device_model(id);
@@ -46,8 +46,8 @@ const ptx::DeviceModel* model_of(const std::string& arch) {
   return nullptr;
 }
 
-/// The number of threads per CTA ("block") or of CTAs ("grid") of a launch, from the manifest; null
-/// for a kernel of several steps or without a manifest.
+/// The number of threads per CTA ("block") or of CTAs ("grid") of a launch, from the manifest;
+/// nullopt for a kernel of several steps or without a manifest.
 std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   const Ordered* at = &manifest;
   for (const char* key : {"launch", what}) {
@@ -60,7 +60,7 @@ std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   return size;
 }
 
-/// Converts rows to columns.
+/// Collects the data of candidates in columns, one for each property and macro.
 class Columns {
  public:
   Columns(const Store& store, const StoredRun& run)

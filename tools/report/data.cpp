@@ -102,14 +102,14 @@ Ordered control_json(const Store& store, RunId run) {
 Ordered events_json(const Store& store, RunId run) {
   Ordered events = Ordered::array();
   for (const StoredEvent& event : store.events(run)) {
-    if (event.kind == kNoWayEvent) continue;  // shown in place of the paths
+    // The report shows this event in place of the steps to the winner.
+    if (event.kind == kNoWayEvent) continue;
     events.push_back({{"at", event.at}, {"kind", event.kind}, {"text", event.text}});
   }
   return events;
 }
 
-/// The space's resource policy, as the file states it; null if the space is of another format
-/// version.
+/// The space's policy, as the file states it; null if the space has no policy or cannot be read.
 Ordered policy_of(const StoredRun& run) {
   const Ordered space = Ordered::parse(run.info.space.text, nullptr, false, true);
   return space.is_object() ? space.value("resources", Ordered()) : Ordered();
@@ -175,7 +175,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
       {"kernel", names_of(run).kernel},
       {"device", device_json(info.device)},
       {"strategy", info.strategy},
-      // Large numbers are texts, because JavaScript's integers are exact only up to 2^53.
+      // Large numbers are strings, because JavaScript's integers are exact only up to 2^53.
       {"seed", std::to_string(info.seed)},
       {"check_seed", options.contains("check_seed") ? options["check_seed"].dump() : ""},
       {"started_at", run.started_at},

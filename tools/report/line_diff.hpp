@@ -12,11 +12,11 @@ struct DiffLine {
     kBoth,     ///< in both texts
     kRemoved,  ///< only in the old text
     kAdded,    ///< only in the new text
-    kLeftOut   ///< stands for equal lines; `text` is empty
+    kLeftOut   ///< replaces equal lines that are left out; `text` is empty
   };
   Kind kind = Kind::kBoth;
   std::string text = {};
-  std::size_t lines = 1;  ///< the number of lines that were left out
+  std::size_t lines = 1;  ///< of kLeftOut: the number of lines that are left out
 
   bool operator==(const DiffLine&) const = default;
 };

@@ -32,7 +32,7 @@ std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& opti
   return {green != all.rend() ? *green : all.back()};
 }
 
-/// The title of a run: "sdpa_fp8_mma_h200 on NVIDIA H200, mission: 4.62 µs measured (run 1)".
+/// The title of a run: "sdpa_fp8_mma_h200 on NVIDIA H200, mission: 4.62 µs measured".
 std::string title_of(const nlohmann::ordered_json& run) {
   const bool predicted = run["device"]["kind"] == "predicted";
   const std::string what =

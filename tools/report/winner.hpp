@@ -11,6 +11,7 @@ namespace evo {
 ///   "elite"       the rows of evo-elite
 ///   "default"     the space's default configuration: its candidate and time, or why it has none
 ///   "baseline"    the first green milestone; null if there is none
+///   "vendor"      the fastest stored time of another implementation; null if there is none
 ///   "changes"     the macros in which the winner differs from the default
 ///   "checks"      the winner's comparisons with the reference; "tolerance": the allowed errors
 ///   "source", "difference" (from the default's source), "manifest": the winner's, null if missing

@@ -19,7 +19,7 @@ if [ ! -e "$packages_of_site/.complete" ]; then
   rm -rf "$packages_of_site"
   python3 -m pip install --quiet --disable-pip-version-check --no-warn-conflicts --only-binary=:all: --target "$packages_of_site" \
     "$material" 'mkdocs==1.6.1' 'pymdown-extensions==13.1' 'markdown==3.11.3' >&2 ||
-    fail "Could not fetch $material from PyPI. Install it yourself and run: mkdocs build --strict"
+    fail "Could not fetch $material from PyPI. Install it yourself and run: EVO_PROGRAMS=$programs mkdocs build --strict"
   touch "$packages_of_site/.complete"
 fi
 say "Building the site"

@@ -89,7 +89,8 @@ CONTENDERS = {
 
 
 def comparisons(run):
-    """Yields (sizes, the fastest row for each column) for each shape, in the order of the sizes."""
+    """Yields (sizes, the fastest row for each column) for each shape, sorted by mask, D and the
+    other sizes."""
     rows_of = {}
     for result in json.loads(run.output)["results"]:
         if not result["right"]:

@@ -25,7 +25,7 @@ struct StoredWinner {
 /// The comparison of the kernel under test with a stored winner, timed in turn.
 struct AgainstStored {
   StoredWinner winner;
-  bool same_code = false;  ///< no timing needed, because the machine code is the same
+  bool same_code = false;  ///< the machine code is the same, so nothing is timed
   std::optional<PairResult> pair = {};
 
   /// Whether the kernel under test is significantly slower than the stored winner.

@@ -29,8 +29,8 @@ struct LiveState {
 /// line if the line would be too wide.
 [[nodiscard]] std::vector<std::string> live_lines(const LiveState& state, std::size_t width);
 
-/// A curve of `width` block characters with eight heights; empty without values. The last character
-/// shows the last value.
+/// A curve of at most `width` block characters with eight heights; empty without values. The last
+/// character shows the last value.
 [[nodiscard]] std::string spark_line(const std::vector<double>& values, std::size_t width);
 
 /// A block of lines at the bottom of the terminal on standard error, which is redrawn in place.

@@ -37,7 +37,7 @@ std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evalua
 
 std::string policy_cost_text(const PolicyCost& cost, TimeKind kind) {
   const std::string judged =
-      fmt::format("of {} judged without it, {} green", cost.judged, cost.green);
+      fmt::format("of {} judged without the policy, {} green", cost.judged, cost.green);
   if (cost.best == nullptr) return "policy cost: unknown; " + judged + "\n";
   const std::string verdict = cost.without_us < cost.with_us ? "" : "none found: ";
   std::string text = fmt::format(

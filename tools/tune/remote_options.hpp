@@ -10,7 +10,7 @@ namespace evo {
 
 /// The options of evo-tune for workers on other hosts.
 struct RemoteOptions {
-  std::string listen;                ///< HOST:PORT; empty: chosen for the launchers
+  std::string listen;                ///< HOST:PORT; empty: any port of every interface
   std::vector<std::string> workers;  ///< values of --workers: "slurm", "ssh:FILE", …
   std::vector<std::string> launch;   ///< values of --launch: commands with {worker}
   std::string device = "auto";
@@ -25,7 +25,8 @@ struct RemoteOptions {
   }
 
   /// Opens the port for workers, starts the commands that launch workers, and prints the address of
-  /// the port to standard error. Throws InputError or MissingError.
+  /// the port to standard error. `step_seconds`: the value of --timeout for kernels on the workers.
+  /// Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
   /// Waits for the first device of a worker, which decides the GPU model of the run.
   static void wait_for_device(Services& services);

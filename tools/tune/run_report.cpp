@@ -43,7 +43,7 @@ std::string devices_text(const std::vector<Phase>& devices) {
                      devices.size());
 }
 
-/// Prints a count as a whole number if it fits in 64 bits.
+/// The text of a count: a whole number below 2^62, otherwise a number with an exponent.
 std::string count_text(double count) {
   constexpr double kMostDigits = 0x1.0p62;
   return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
@@ -56,7 +56,7 @@ TuneReport::TuneReport(const ReportOptions& options)
     : options_(options), is_terminal_(can_draw_live()), block_(wants_colors()) {}
 
 TuneReport::~TuneReport() {
-  if (block_.is_shown()) block_.erase();  // close() may run after the Workbench was destroyed
+  if (block_.is_shown()) block_.erase();  // not close(): the Workbench may be destroyed already
 }
 
 void TuneReport::watch(Workbench& bench) {

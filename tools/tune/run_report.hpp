@@ -40,7 +40,7 @@ class TuneReport final : public TunerObserver {
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override;
   void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override;
 
-  /// Prints a line, which the live view does not overwrite.
+  /// Prints a line, which the live view does not overwrite; nothing with --quiet or --json.
   void say(const std::string& line) const;
   /// Prints a line, and with --json an event "notice". An empty text prints nothing.
   void notice(const std::string& text) const;

@@ -74,7 +74,8 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
-                 "memory limit of each compiler (default: half of the memory / --jobs, but 1 to 4)")
+                 "memory limit of each compiler (default: half of the memory / --jobs, at least 1, "
+                 "at most 4)")
       ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,
@@ -109,7 +110,7 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
       return services;
     }
   }
-  // Starts all devices before it waits for any, so that they open in parallel.
+  // Starts all devices before waiting for any device, so that they open in parallel.
   std::vector<std::unique_ptr<DeviceClient>> clients;
   for (const std::string& id : device_ids(device)) {
     clients.push_back(std::make_unique<DeviceClient>(*services.loop, worker_program(), id,
@@ -129,7 +130,7 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   known.insert(known.begin(), {"auto", "none"});
   const bool is_other_worker =
       choice.find(':') != std::string::npos &&
-      !choice.starts_with("virtual:");  // whether it can be used is checked below
+      !choice.starts_with("virtual:");  // below, such a device must predict times
   if (!is_other_worker && std::ranges::count(known, choice) == 0) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }

@@ -46,12 +46,12 @@ struct SessionOptions {
                                             const EventSink& on_event) const;
 
   /// The options of the Workbench (the part of the program that evaluates candidates) for the
-  /// devices in `services`. Throws InputError if there is no space file.
+  /// devices in `services`. Throws as space_file() does.
   [[nodiscard]] WorkbenchOptions bench_options(const Services& services,
                                                std::uint64_t check_seed) const;
 
-  /// The space file of --space, or the default for `arch`. Throws InputError if the file does not
-  /// exist.
+  /// The space file of --space, or the default for `arch`. Throws as find_space() and
+  /// default_space() do.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
 };
 

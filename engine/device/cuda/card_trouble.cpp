@@ -98,13 +98,13 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
     case CUDA_ERROR_NOT_PERMITTED:
       if (auto denied = denied_files(around)) return *denied;
       return {"the system does not let the CUDA driver reach a GPU",
-              "see that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
+              "check that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
               "nvidia-modprobe -c 0 -u makes them); in a container: start it with --gpus all"};
     case CUDA_ERROR_UNKNOWN:
       if (auto denied = denied_files(around)) return *denied;
       return {
-          "the CUDA driver cannot be initialised: often it was updated, or the machine slept, "
-          "since it was loaded",
+          "the CUDA driver cannot be initialised: often, the driver was updated or the machine was "
+          "suspended after the driver was loaded",
           "restart the machine, or reload the module: sudo modprobe -r nvidia_uvm && sudo "
           "modprobe nvidia_uvm"};
     case CUDA_ERROR_MPS_CONNECTION_FAILED:
@@ -168,7 +168,7 @@ std::string context_trouble(const CudaDriver& driver, CUresult result, const Cud
   if (card.compute_mode == ComputeMode::kProhibited) {
     return text_of({name + " accepts no program: its compute mode is prohibited" +
                         results(driver, result, around),
-                    to_default + " allows them"});
+                    to_default + " allows programs"});
   }
   if (result == CUDA_ERROR_DEVICE_UNAVAILABLE && card.compute_mode != ComputeMode::kDefault) {
     return text_of(

@@ -51,7 +51,7 @@ class CudaDevice final : public Device, private Measuring {
                               std::span<const KernelArgument> arguments) override;
 
  private:
-  // Measuring
+  // The member functions of the interface Measuring.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
@@ -78,7 +78,7 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// Returns the arguments that set __constant__ variables: those after the parameters.
+  /// Returns the arguments that set __constant__ variables. They follow the kernel's parameters.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// The reason why `arguments` do not fit the kernel; nullopt if they fit.
@@ -125,8 +125,8 @@ CudaDevice::CudaDevice(int ordinal)
 }
 
 CudaDevice::~CudaDevice() {
-  // If the constructor failed before it opened the queue, the context is not released here; the
-  // driver destroys it when the process ends.
+  // If the constructor throws, nothing releases the context; the driver destroys the context when
+  // the process ends.
   if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
 }
 

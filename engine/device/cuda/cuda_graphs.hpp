@@ -14,8 +14,8 @@ class CudaGraphs {
   /// `driver` and `queue` must outlive this object.
   CudaGraphs(const CudaDriver& driver, CudaQueue& queue) : driver_(driver), queue_(queue) {}
 
-  /// Creates the events for timing in the current context; destroying the context destroys them.
-  /// Throws CudaError.
+  /// Creates the events for timing in the current context. Destroying the context destroys the
+  /// events. Throws CudaError.
   void open();
 
   /// Captures the work that `queue` puts on the stream, without running it. Returns a fault if the

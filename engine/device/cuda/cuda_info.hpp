@@ -11,7 +11,8 @@ namespace evo {
 /// but cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
 
-/// The handle of the GPU with this ordinal. Throws like count_cuda_devices().
+/// The handle of the GPU with this ordinal. Throws like count_cuda_devices(), and MissingError if
+/// there is no GPU with this ordinal.
 [[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
 
 /// Properties of device number `ordinal` with handle `device`, as the driver reports them. Throws
@@ -24,8 +25,8 @@ namespace evo {
 /// Facts about a GPU for the report of `evo-tune doctor`. Creates no context. Throws CudaError.
 [[nodiscard]] CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// Creates a context on the GPU and makes it current. Throws MissingError, whose message names the
-/// next step for the user, if the driver cannot create a context.
+/// Retains the GPU's primary context and makes it current. Throws MissingError, whose message names
+/// the next step for the user, if the driver cannot create the context.
 [[nodiscard]] CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal);
 
 }  // namespace evo

@@ -18,7 +18,7 @@ struct CudaEntry {
   std::vector<std::size_t> parameter_bytes;
 };
 
-/// A loaded module; the destructor unloads it.
+/// A loaded module. CudaDevice::unload() unloads the module; the destructor does not.
 struct CudaKernel {
   CUmodule module = nullptr;
   std::vector<CudaEntry> entries;
@@ -26,8 +26,8 @@ struct CudaKernel {
   std::vector<CudaConstant> constants;
 };
 
-/// Loads the image's cubin. Returns a Fault if the driver rejects the cubin or a kernel is missing
-/// in it.
+/// Loads the image's cubin. Returns a Fault if the driver rejects the cubin, if the cubin lacks a
+/// kernel, or if the sizes of a kernel's parameters are unknown.
 [[nodiscard]] std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver,
                                                           const KernelImage& image);
 

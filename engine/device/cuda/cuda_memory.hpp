@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// Queues an operation that fills `bytes` bytes with `pattern` (1, 2, 4 or 8 bytes, repeated).
+/// Queues an operation that fills `bytes` bytes from `data` on with `pattern` (1, 2, 4 or 8 bytes,
+/// repeated). `bytes` must be a multiple of the pattern's size.
 [[nodiscard]] CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
                                   std::span<const std::byte> pattern, CUstream stream);
 

@@ -11,7 +11,7 @@ Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& wha
       result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
       result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
       result == CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  // After any error except a refused launch, the context may be unusable.
+  // After any error except a refused load or launch, the context may be unusable.
   return {what + ": " + driver.describe(result), "", !refused};
 }
 

@@ -10,12 +10,12 @@
 
 namespace evo {
 
-/// Makes the Fault for a driver error. The Fault marks the context as lost for any error except a
-/// refused launch.
+/// Makes the Fault for a driver error; `what` begins its reason. The Fault marks the context as
+/// lost unless the driver only refused to load or launch a kernel.
 [[nodiscard]] Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& what);
 
-/// The stream on which kernels and memory operations run in order. The host waits for the stream
-/// only before it reads data or frees memory.
+/// The stream on which kernels and memory operations run in order. copy_in(), copy_out(), wait()
+/// and finish() wait for the queued work.
 class CudaQueue {
  public:
   /// `driver` must outlive this object.
@@ -27,11 +27,11 @@ class CudaQueue {
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
   [[nodiscard]] CUstream stream() const { return stream_; }
 
-  /// Checks the result of a call that only queues work. An error caused by an earlier launch is
-  /// stored for finish(); any other error is thrown as CudaError.
+  /// Checks the result of the call `what`, which only queues work. An error that an earlier launch
+  /// may have caused is stored for finish(); any other error is thrown as CudaError.
   void require(CUresult result, const char* what);
   /// Checks the result of a launch. Returns the reason if the driver refused the launch; otherwise
-  /// nullopt.
+  /// nullopt. An error that an earlier launch may have caused is stored for finish().
   [[nodiscard]] std::optional<Fault> launched(CUresult result);
 
   /// Copies from host to device. The host may reuse its data when the call returns.

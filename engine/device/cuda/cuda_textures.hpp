@@ -36,7 +36,7 @@ class CudaTextures {
   struct Texture {
     CUtexObject object = 0;
     CUarray array = nullptr;
-    BufferId viewed = 0;  ///< 0: it is no view of a buffer
+    BufferId viewed = 0;  ///< the buffer of which the texture is a view; 0: the texture is no view
   };
   void destroy(const Texture& texture);
   CUarray filled_array(const TextureSpec& spec, const TextureSource& source, CUstream stream);

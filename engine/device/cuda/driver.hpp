@@ -53,7 +53,7 @@ struct CudaDriver {
   CUresult (*profiler_start)() = nullptr;
   CUresult (*profiler_stop)() = nullptr;
 
-  /// The path of libcuda, such as "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
+  /// The path of libcuda, such as "/usr/lib/x86_64-linux-gnu/libcuda.so.580.65.06".
   std::string path;
 
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;

@@ -2,8 +2,8 @@
 
 // Declarations of NVML's types, constants and functions that this folder uses, from the NVML API
 // reference (https://docs.nvidia.com/deploy/nvml-api), so that no NVML header is needed. NVML's
-// binary interface is stable. A function's suffix, such as _v2, is the version of the structures
-// that the function uses.
+// binary interface is stable. NvmlLibrary::find_all() names the functions. "…_v2" means that the
+// function's name ends with _v2, the version of the structures that the function uses.
 
 namespace evo::nvml {
 
@@ -31,13 +31,13 @@ inline constexpr unsigned long long kSwThermalSlowdown = 0x20;
 inline constexpr unsigned long long kHwThermalSlowdown = 0x40;
 inline constexpr unsigned long long kHwPowerBrakeSlowdown = 0x80;
 
-/// nvmlUtilization_t, percent.
+/// nvmlUtilization_t; the members are percentages.
 struct Utilization {
   unsigned gpu;
   unsigned memory;
 };
 
-/// nvmlMemory_t, bytes.
+/// nvmlMemory_t; the members are numbers of bytes.
 struct Memory {
   unsigned long long total;
   unsigned long long free;
@@ -67,7 +67,7 @@ using Init = int (*)();                                         // nvmlInit_v2
 using Shutdown = int (*)();                                     // nvmlShutdown
 using GetHandleByPciBusId = int (*)(const char*, Device*);      // …_v2
 using GetClockInfo = int (*)(Device, int, unsigned*);           // MHz
-using GetEventReasons = int (*)(Device, unsigned long long*);   // bits
+using GetEventReasons = int (*)(Device, unsigned long long*);   // bits of the reasons above
 using GetTemperature = int (*)(Device, int, unsigned*);         // °C
 using GetPowerUsage = int (*)(Device, unsigned*);               // mW
 using GetTotalEnergy = int (*)(Device, unsigned long long*);    // mJ since the driver was loaded
@@ -80,10 +80,10 @@ using GetCount = int (*)(unsigned*);                            // …_v2
 using GetHandleByIndex = int (*)(unsigned, Device*);            // …_v2
 using GetDeviceText = int (*)(Device, char*, unsigned);         // name, UUID
 using GetPciInfo = int (*)(Device, PciInfo*);                   // …_v3
-using GetMemory = int (*)(Device, Memory*);                     // the first version
+using GetMemory = int (*)(Device, Memory*);                     // without suffix
 using GetCapability = int (*)(Device, int*, int*);              // major, minor
 using GetDeviceNumber = int (*)(Device, int*);                  // nvmlComputeMode_t
-using GetMigMode = int (*)(Device, unsigned*, unsigned*);       // now, after a reset; 1: enabled
+using GetMigMode = int (*)(Device, unsigned*, unsigned*);       // modes now and after a reset
 using GetDeviceCount = int (*)(Device, unsigned*);
 using GetSliceByIndex = int (*)(Device, unsigned, Device*);
 

@@ -40,7 +40,8 @@ class VirtualDevice : public Device {
   /// The predicted times of the last prediction, for each step of the launch.
   [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;
   /// The text that the last launch printed by printf, in the order of its CTAs, even if the launch
-  /// failed. At most 1 MiB of printed text is kept; if more was printed, a last line says so.
+  /// failed. At most 1 MiB of text is kept for each step of the launch; if a step printed more, a
+  /// line says so.
   [[nodiscard]] virtual const std::string& printed() const = 0;
 };
 

@@ -14,8 +14,8 @@ namespace evo::ptx {
 struct LoadedEntry {
   std::string symbol;
   std::shared_ptr<const Program> program;
-  GlobalBuffer* grid_workspace = nullptr;  ///< for a cooperative kernel
-  int registers = 0;                       ///< registers from the cubin; 0 without one
+  GlobalBuffer* grid_workspace = nullptr;  ///< null unless the kernel is cooperative
+  int registers = 0;                       ///< per thread, from the cubin; 0 without a cubin
   std::string cubin = {};                  ///< cubin of the module
   std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 

@@ -40,7 +40,7 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
                   std::to_string(bound));
   }
   const auto& cluster = program.cluster;
-  constexpr std::uint32_t kMostCtas = 8;  // portable size of a cluster
+  constexpr std::uint32_t kMostCtas = 8;  // the largest portable size of a cluster
   if (program.cluster_ctas() > kMostCtas) {
     return refuse("clusters of " + dimensions(cluster) +
                   " CTAs (.reqnctapercluster), the limit is " + std::to_string(kMostCtas));

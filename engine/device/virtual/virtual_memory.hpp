@@ -44,7 +44,7 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
 
   std::string device_;
   std::map<BufferId, GlobalBuffer*> buffers_;
-  std::map<std::uint32_t, std::uint64_t> handles_;  ///< bytes of textures
+  std::map<std::uint32_t, std::uint64_t> handles_;  ///< handles of the textures by TextureId::id
   std::uint32_t next_id_ = 1;
 };
 

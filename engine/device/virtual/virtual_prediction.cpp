@@ -20,8 +20,10 @@ namespace {
 
 /// Facts about a grid that are found before any CTA is executed.
 struct Foreknowledge {
-  std::shared_ptr<const GridSurvey> survey;  ///< null if no branch depends on a CTA's index
-  bool is_certain = false;                   ///< no other property distinguishes CTAs
+  /// null if all CTAs take the same path through the slice, or if there is no slice
+  std::shared_ptr<const GridSurvey> survey;
+  /// the paths of all CTAs through the slice are known, and BranchOrigins::by_data is false
+  bool is_certain = false;
 };
 
 /// A seed that depends on the kernel, so that the author of a kernel cannot predict which CTAs are
@@ -32,7 +34,8 @@ std::uint64_t seed_of(const StepToPredict& step) {
   return mix_seed(step.seed, std::stoull(key.substr(0, kDigits), nullptr, 16));
 }
 
-/// Executes a slice of the kernel for all CTAs; the slice computes the conditions of branches.
+/// Finds the paths of the CTAs by executing a slice of the kernel, which computes the conditions of
+/// branches.
 Foreknowledge look_ahead(const StepToPredict& step, const ExecutePart& execute) {
   const Program& program = *step.entry.program;
   const int warps = static_cast<int>((step.config.threads() + kWarpSize - 1) / kWarpSize);
@@ -109,7 +112,7 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
 
 /// The effects on a kernel's time that the time model does not take into account.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
-  std::size_t looped = 0;  // instructions before this index are in a loop
+  std::size_t looped = 0;  // the last backward branch before `pc`
   std::vector<bool> in_loop(program.code.size(), false);
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);

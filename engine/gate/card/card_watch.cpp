@@ -26,7 +26,7 @@ CardWatch::CardWatch(CardMonitor* monitor, Pause pause)
 
 void CardWatch::look_for_others() {
   constexpr double kIdlePercent = 5;
-  constexpr int kMostLooks = 13;  // enough for the driver's averaging period of a second second
+  constexpr int kMostLooks = 13;  // 1.2 s in total; the driver averages over up to one second
   constexpr std::chrono::milliseconds kBetween{100};
   if (monitor_ == nullptr) return;
   look_around();

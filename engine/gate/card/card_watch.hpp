@@ -39,9 +39,10 @@ class CardWatch {
   /// as throttled. `pause`: the function that waits; by default, the thread sleeps.
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
-  /// Call look_for_others() before the first launch. If the driver cannot list the processes on the
-  /// card, measures how busy other processes keep the card. Waits up to a second for the card to
-  /// become idle, because the driver reports the average utilization over the recent past.
+  /// Call look_for_others() before the first launch. If the driver lists no other process on the
+  /// card, which some drivers cannot do, measures how busy other processes keep the card. Waits up
+  /// to 1.2 s for the card to become idle, because the driver reports the average utilization over
+  /// the recent past.
   void look_for_others();
 
   /// Begins the timing of a kernel that has just been warmed up.

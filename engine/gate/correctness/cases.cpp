@@ -162,7 +162,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   if (argument.texture) add_texture(data, position, buffer);
 }
 
-/// The content of a texture array never changes, so the buffer that filled the array is freed.
+/// The content of a CUDA array never changes, so the buffer that filled the array is freed.
 void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
   const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
   if (device_.textures() == nullptr)

@@ -26,7 +26,7 @@ struct CheckCase {
   Values values;  ///< shape variables, shape macros, SM_COUNT
   /// arguments of a launch; those for workspaces and tensor maps are empty until a kernel sets them
   std::vector<KernelArgument> arguments;
-  std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays
+  std::map<std::size_t, BufferId> views;      ///< buffers of textures that are not CUDA arrays
   std::vector<std::optional<KeptId>> inputs;  ///< initial contents of in and inout arguments
   bool complete = false;
   // Expected contents of out and inout arguments, once `complete` is true.
@@ -45,8 +45,7 @@ struct CheckCase {
                                            std::span<const std::size_t> elements) const;
 };
 
-/// The buffer of an argument, or of its texture; nullopt for scalars, arrays and tensor
-/// maps.
+/// The buffer of an argument, or of its texture; nullopt for scalars, CUDA arrays and tensor maps.
 [[nodiscard]] std::optional<BufferId> buffer_of(const CheckCase& data,
                                                 const std::vector<KernelArgument>& arguments,
                                                 std::size_t position);
@@ -163,7 +162,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
-  std::map<std::string, double> reference_us_;  ///< of its last measured launch, by shape
+  std::map<std::string, double> reference_us_;  ///< µs of its last measured launch, by shape name
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

@@ -162,7 +162,7 @@ struct Segments {
   u64 count;
 };
 
-/// Compares the segments of a warp. Writes a segment that is only a part of a row to `rows`.
+/// Compares the segments of a warp. If a row has several segments, writes their Row to `rows`.
 template <int kSize>
 __device__ Figures compared(const Outputs& outputs, const Segments& segments, bool has_rows,
                             Row* rows) {

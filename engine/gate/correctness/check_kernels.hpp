@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The source text of check_kernels.cu, whose kernels DeviceWork launches. Any CUDA compiler can
-/// compile this text, because it includes no files.
+/// The source text of check_numbers.cu followed by check_kernels.cu, whose kernels DeviceWork
+/// launches. Any CUDA compiler can compile this text, because it includes no files.
 [[nodiscard]] const std::string& check_kernels_source();
 
 /// The entry that a compile request for check_kernels_source() must name. The compiled image holds

@@ -2,9 +2,9 @@
 // host. Errors, counts, indices and maxima are bitwise equal to those of the host. Sums of squares
 // are added in another order, which is fixed, so that the same data give the same bits.
 //
-// Every kernel writes its result to a slot of kSlotWords 64-bit words, in which the host has set
-// all bits to 1, and writes kDone to the slot's last word. check_slots.hpp names the words of a
-// slot.
+// The last kernel of each check writes the result to a slot of kSlotWords 64-bit words, in which
+// the host has set all bits to 1, and writes kDone to the slot's last word. check_slots.cpp names
+// the words of a slot.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -161,7 +161,7 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
 //    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
 //    1978). For types shorter than f64, only the sum of unscaled numbers (`middle`) is used.
 
-constexpr int kFarExponent = 500;    // beyond 2^±500 the square overflows or underflows
+constexpr int kFarExponent = 500;    // beyond 2^±500, sums of squares may overflow or underflow
 constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600
 
 __device__ double power_of_two(int exponent) {

@@ -43,7 +43,8 @@ class CheckTimes {
   /// large for short ones. Timing::complete is false in the result. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
-  /// Whether the whole interval of the estimated time lies above `limit_us`. False without knows().
+  /// Whether the whole interval of the estimated time lies above `limit_us`, with a margin for the
+  /// drift of clocks (other_minute). False without knows().
   [[nodiscard]] bool is_surely_slower(const Place& place, double check_us, double limit_us) const;
 
  private:

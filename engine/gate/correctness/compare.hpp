@@ -14,7 +14,7 @@ namespace evo {
 /// The comparison of an output with its reference.
 struct Comparison {
   std::size_t compared = 0;  ///< number of elements; a comparison without elements never passes
-  double max_abs_error = 0;  ///< over elements that are finite in both
+  double max_abs_error = 0;  ///< over elements that are finite in output and reference
   double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
   double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
   /// Largest ratio of |out − ref| to the root mean square of ref in the element's row; infinite for
@@ -23,7 +23,8 @@ struct Comparison {
   std::size_t worst_row_index = 0;  ///< index of the element with max_row_error
   std::string worst_row_value = {};
   std::string worst_row_expected = {};
-  /// number of elements that are finite in the output but not in the reference, or vice versa
+  /// number of elements that are not finite in the output or in the reference, except if both are
+  /// NaN or the same infinity
   std::size_t non_finite = 0;
   /// Index of the first element counted in `non_finite`; if there is none, index of the element
   /// with the largest error.

@@ -123,7 +123,7 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
   const bool is_one_case = !measures() && !has_drawn_inputs();
   if (is_one_case || work_of(shape) > options_.flops_for_all_seeds) return 1;
   // If the reference takes long on this shape, most kernels do, too, so a check other than the full
-  // check has no time for all seeds and uses few.
+  // check has no time for all seeds and uses only two.
   constexpr std::size_t kOfLongReference = 2;
   const bool has_few = measures() && effort != Effort::kFull && cases_.has_long_reference(shape);
   return has_few ? std::min(options_.seeds, kOfLongReference) : options_.seeds;

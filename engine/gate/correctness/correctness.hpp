@@ -40,8 +40,8 @@ struct CorrectnessOptions {
 };
 
 /// Limits that end a check early. On a GPU, the check of a shape with a limit ends when the kernel
-/// is certainly slower than the limit: after one very long launch, after two long ones, or after
-/// three short ones.
+/// is certainly slower than the limit: after one very long launch, unless the kernel runs for the
+/// first time; after two long launches; or after three short ones.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: no check ends early
   bool was_idle = false;              ///< whether the device was idle before the check
@@ -62,13 +62,14 @@ struct EarlyStop {
 /// The gate takes these further steps once for each shape, on the first seed:
 ///   4. launch again over another poison and require the same bits (or, for a template that is not
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
-///   5. if two launches on the same input left the workspaces or the kernel's variables different,
-///      launch until this state repeats, at most kAgedLaunches times, and check again. If the
-///      launches on all seeds have changed the workspaces or the kernel's variables, the gate
-///      repeats step 5 with all inputs in turn. A kernel that may start while the kernel before it
-///      still runs is launched once for each input, after a kernel that writes this input with a
-///      delay. At the end, the gate requires that a comparison with the expected outputs could
-///      detect wrong results (ReferenceAudit).
+///   5. on a virtual GPU, if two launches on the same input left the workspaces or the kernel's
+///      variables different: launch until this state repeats, at most kAgedLaunches times, and
+///      check again. If the launches on the other seeds have changed this state, repeat step 5 with
+///      all inputs in turn;
+///   6. if the kernel may start while the kernel before it still runs: launch once for each input,
+///      after a kernel that writes this input with a delay.
+/// At the end, the gate requires that a comparison with the expected outputs could detect wrong
+/// results (ReferenceAudit).
 ///
 /// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
 /// depends on the launch time (launches_allowed), and all launches on a shape after the first two

@@ -30,7 +30,7 @@ struct CorrectnessResult {
   std::vector<CheckResult> checks;
   std::optional<Rejection> rejection = {};
   bool device_lost = false;             ///< true: the worker process must be replaced
-  bool complete = true;                 ///< false: a screening skipped seeds or a repeat
+  bool complete = true;                 ///< false: the check made fewer launches than a full check
   std::vector<CheckedTime> times = {};  ///< only for shapes that have a limit
   /// The fault, if loading the kernel or a launch failed; nullopt if a comparison rejected the
   /// kernel.

@@ -34,7 +34,7 @@ class DamageLook {
   std::vector<OfArgument> looks_;
 };
 
-/// Checks the buffers as DamageLook does, and waits for the result.
+/// Checks the buffers as DamageLook does, waits for the result, and repairs damaged guard zones.
 [[nodiscard]] std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
                                                      const std::vector<KernelArgument>& arguments,
                                                      const CheckCase& data);

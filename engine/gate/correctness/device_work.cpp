@@ -193,7 +193,7 @@ class DeviceWork final : public BufferWork {
     std::uint64_t fingerprint = 0;
   };
   /// A pending check, and the result slot to which its kernel writes. A check without a slot, for
-  /// example of an empty buffer, never finds an error.
+  /// example of an empty buffer, runs no kernel and finds no difference.
   struct Asked {
     std::optional<std::uint32_t> slot = {};
     Dtype dtype = Dtype::kF32;

@@ -10,7 +10,7 @@ namespace evo {
 /// The extent of a correctness check.
 enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
-  kFull,       ///< all seeds and a repeat on every shape
+  kFull,       ///< all seeds and a repeated launch on every shape
   /// the rest of the full check after a screening and timing, with as many launches as a user's
   /// program makes; required before a kernel may enter the elite
   kAfterScreening,
@@ -31,8 +31,8 @@ inline constexpr double kScreeningMs = 10;
 /// all seeds, and because timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
-/// If the first launch takes at most this time, in ms, it may be long only because the driver loads
-/// the kernel at its first launch.
+/// A screening repeats a first launch of at most this time, in ms, because such a launch may be
+/// long only because the driver loads the kernel at its first launch.
 inline constexpr double kFirstLaunchMs = 50;
 
 /// Whether a check repeats the first launch if that launch took `first_launch_ms`.

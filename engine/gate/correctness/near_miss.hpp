@@ -18,10 +18,10 @@ enum class NearMiss { kElementBefore, kElementBehind, kElementsExchanged, kRowsE
 [[nodiscard]] std::string_view who_gives_it(NearMiss miss);
 
 /// Returns the near misses, which are wrong outputs similar to `expected`, that the tolerance
-/// accepts. Near misses that differ from `expected` in only a few elements, for example because
-/// most elements are equal, are not counted. `expected`: a whole output, or some of its rows in
-/// order. `row_length`: elements per row, which divides the number of elements; 0 if the output has
-/// no rows. Unless whole rows are exchanged, an element is replaced only by an element of the same
+/// accepts. Omits near misses that differ from `expected` in only a few elements, for example
+/// because most elements are equal. `expected`: a whole output, or some of its rows in order.
+/// `row_length`: elements per row, which divides the number of elements; 0 if the output has no
+/// rows. Unless whole rows are exchanged, an element is replaced only by an element of the same
 /// row.
 [[nodiscard]] std::vector<NearMiss> accepted_near_misses(const Expectation& expected,
                                                          const Tolerance& tolerance,

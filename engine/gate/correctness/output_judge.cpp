@@ -33,8 +33,8 @@ void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& 
   }
 }
 
-/// Returns memory for a copy of an output; reuses memory of this size that no launch needs any
-/// more.
+/// Returns memory for a copy of an output; reuses memory of this size that no unfinished check
+/// needs any more.
 std::shared_ptr<KeptId> OutputJudge::room_for(const std::string& name, std::size_t bytes) {
   const auto [first, last] = copies_.equal_range(bytes);
   const auto unused =

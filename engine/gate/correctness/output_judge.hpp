@@ -12,11 +12,12 @@
 
 namespace evo {
 
-/// Decides whether outputs match the expected outputs within the kernel's tolerance. No other code
-/// declares a kernel correct.
+/// Decides whether the outputs of a launch of the whole grid are right: whether they match the
+/// expected outputs within the kernel's tolerance, and whether the problem's check program accepts
+/// them.
 class OutputJudge {
  public:
-  /// The pending checks of the outputs of one launch on a case whose expected outputs are known.
+  /// The checks of the outputs of one launch, which the device may not have finished yet.
   struct Looks {
     struct OfOutput {
       std::size_t position = 0;  ///< index of the argument
@@ -25,7 +26,7 @@ class OutputJudge {
     /// The copy of an output after the launch, which the problem's check program judges.
     struct Copy {
       std::size_t position = 0;      ///< index of the argument
-      std::shared_ptr<KeptId> kept;  ///< memory that is reused when it has no other owner
+      std::shared_ptr<KeptId> kept;  ///< its memory, which later copies may reuse
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
@@ -41,14 +42,16 @@ class OutputJudge {
   OutputJudge(BufferWork& work, const Problem& problem, CaseSet& cases, ProblemPrograms& programs)
       : work_(work), problem_(problem), cases_(cases), programs_(programs) {}
 
-  /// Queues the comparison of all outputs of a launch with the expected outputs.
+  /// Queues the comparisons of the outputs of a launch with the expected outputs, and the copies
+  /// for the check program.
   [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
                            const std::vector<KernelArgument>& arguments);
 
+  /// Whether the comparisons have finished.
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
   /// The verdict on a launch whose checks have finished. If no element of any output was compared,
-  /// the launch is judged wrong.
+  /// and no check program judges the outputs, the launch is judged wrong.
   [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:
@@ -60,7 +63,7 @@ class OutputJudge {
   const Problem& problem_;
   CaseSet& cases_;
   ProblemPrograms& programs_;
-  std::multimap<std::size_t, std::shared_ptr<KeptId>> copies_;  ///< sorted by size
+  std::multimap<std::size_t, std::shared_ptr<KeptId>> copies_;  ///< by size in bytes
 };
 
 }  // namespace evo

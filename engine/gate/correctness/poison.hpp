@@ -26,7 +26,8 @@ enum class Poison {
 
 /// The byte offset of the first unwritten element of an output. `once`: the output of a launch over
 /// the poison `pattern`. `again`: the output of a launch over the inverted pattern, or empty. An
-/// element counts as unwritten if it still holds the poison in all given outputs.
+/// element counts as unwritten if, in each given output, it still holds the pattern from before the
+/// launch.
 [[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
                                                         std::span<const std::byte> again,
                                                         std::span<const std::byte> pattern);

@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kLimit{300};
 constexpr std::string_view kFolderName = "evo-tune-data-";
 
-/// Removes the temporary folders of processes that were killed.
+/// Removes the temporary folders that killed processes left behind.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -50,7 +50,7 @@ class Scratch {
   TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
 };
 
-/// The last line of `text` that is not empty.
+/// The last line of `text` that is not empty, cut after 300 characters.
 std::string last_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::size_t end = text.find_last_not_of(" \t\r\n");
@@ -59,7 +59,7 @@ std::string last_line(const std::string& text) {
   return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
 }
 
-/// Says why a program did not exit by itself; nullopt if it did.
+/// Says why a program did not exit by itself; nullopt if it exited.
 std::optional<std::string> breakdown(const ProgramEnd& end) {
   switch (end.kind) {
     case ProgramEnd::Kind::kExited:
@@ -78,7 +78,7 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
 }
 
 /// Whether a check ended with an unexpected Python exception instead of a verdict. The exit code is
-/// 1 in both cases, an exception and a verdict of "wrong".
+/// 1 in both cases, an exception and a verdict of "wrong". An AssertionError counts as a verdict.
 bool is_exception(const std::string& output) {
   // For a syntax error, Python prints no "Traceback" line, so the last line is examined.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
@@ -115,9 +115,10 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// Ranges of elements, [first, last). The check program must notice if any one of them changes. In
-/// an output these are both halves and the last element, which kernels often leave out; an inout
-/// argument has one range of all elements, because a check may ignore parts of it.
+/// Ranges of elements, [first, last). The check program must notice a change of each range. The
+/// ranges of an out argument are both halves and the last element, which kernels often leave out.
+/// An inout argument has one range of all elements, because a check may rightly ignore a part of
+/// the argument.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -293,13 +294,14 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
     if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
          std::string("the check accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
-             "; allowed: a check that rejects wrong outputs (exit code other than 0); if "
+             "; allowed: a check that rejects wrong outputs (exit code 1); if "
              "this is intended, set \"degenerate\": true for the outputs");
   }
 }
 
-/// Requires that the check program notices a change of each of parts_to_change(), in every output
-/// that has no expected content and is not "degenerate". `outputs` passed the check.
+/// Requires that the check program notices a change of each range of elements that
+/// parts_to_change() gives, in every output that has no expected content and is not "degenerate".
+/// `outputs` passed the check.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -321,8 +323,8 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
   }
 }
 
-/// Whether the check program rejects `outputs` after a change of elements `first` to `last` - 1 of
-/// the output with index `output`.
+/// Changes the elements `first` to `last` - 1 of the output with index `output` in several ways,
+/// and returns whether the check program rejects `outputs`, or fails, after one of the changes.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
   constexpr std::byte kLarge{0x7e};  // large in most number types

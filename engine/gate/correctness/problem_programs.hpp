@@ -15,11 +15,11 @@
 
 namespace evo {
 
-/// The data of a check case for a program of the problem.
+/// The data of a check case (one shape with one seed) for a program of the problem.
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;
-  const Values* values = nullptr;  ///< values for expressions of the shape
+  const Values* values = nullptr;  ///< values of names in expressions, on this shape
   /// Returns the content of the input argument with this index.
   std::function<std::vector<std::byte>(std::size_t)> input = {};
   /// Returns the expected content of the output argument with this index; empty if there is none.
@@ -42,7 +42,8 @@ class ProblemPrograms {
   ProblemPrograms(const ProblemPrograms&) = delete;
   ProblemPrograms& operator=(const ProblemPrograms&) = delete;
 
-  /// Sets a function that is called while a program runs.
+  /// Sets a function that is called repeatedly while a program runs, with a text that says which
+  /// program runs on which shape.
   void report_to(std::function<void(const std::string&)> progress) {
     progress_ = std::move(progress);
   }
@@ -54,11 +55,11 @@ class ProblemPrograms {
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
   /// outputs of a case are judged only once. If the verdict depends only on the outputs
   /// (Problem::check_needs_only_outputs without a reference), equal outputs of all cases of a shape
-  /// are judged only once. At the first call for a shape, the program must also reject wrong
-  /// outputs. Throws ProblemError if the program cannot run, or if it accepts outputs of zeros,
-  /// random outputs, or any content of an output that has no expected content. At later calls for
-  /// the shape, outputs for which the program gives no verdict, for example because it crashes,
-  /// count as wrong.
+  /// are judged only once. Outputs for which the program gives no verdict, for example because it
+  /// crashes, count as wrong. For each shape, the program is also tested with wrong outputs. Throws
+  /// ProblemError if the program cannot be started, if it accepts outputs of zeros, random outputs,
+  /// or any content of an output that has no expected content, or if it gives no verdict on zeros
+  /// or random outputs.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 

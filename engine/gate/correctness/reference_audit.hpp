@@ -12,22 +12,22 @@
 namespace evo {
 
 /// Inspects the expected outputs, and rejects a problem whose outputs are degenerate, because wrong
-/// kernels might pass: an output is constant or nowhere finite, equals the previous content of an
-/// inout argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped,
-/// because the problem's author declares that degenerate outputs are intended.
+/// kernels might pass: an output is constant or nowhere finite, does not depend on the inputs, or
+/// is an inout argument that the reference leaves unchanged. Arguments marked "degenerate" are
+/// skipped, because the problem's author declares that degenerate outputs are intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.
   explicit ReferenceAudit(const Problem& problem);
 
   /// Adds the reference's output for argument `position`, for one shape and seed. `input`: the
-  /// previous content of an inout argument, else empty. Throws ProblemError if the output has at
-  /// least kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
+  /// content of an inout argument before the launch, else empty. Throws ProblemError if the output
+  /// has at least 32 elements and is constant, nowhere finite, or equal to `input`.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
-  /// After the last take(): throws ProblemError if an output is constant over all cases, or does
-  /// not depend on the inputs.
+  /// Call it after the last take(). Throws ProblemError if an output is constant over all cases, or
+  /// if inputs are random but an output is the same for all seeds.
   void require_meaningful() const;
 
  private:

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kNotStarted = 127;
 
-/// Prepares the child process between fork and exec, where only async-signal-safe calls are
-/// allowed.
+/// Runs the program `words` in a child process after fork; if the program cannot be started, writes
+/// errno to `failure`. Before exec, only async-signal-safe calls are allowed.
 [[noreturn]] void become(char* const* words, const char* folder, const char* log, int failure,
                          int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -13,8 +13,8 @@ namespace evo {
 struct ProgramEnd {
   enum class Kind { kExited, kNotStarted, kKilled, kTooLong, kTooMuch };
   Kind kind = Kind::kExited;
-  int code = 0;  ///< exit code, signal, or errno of the start
-  /// The end of the program's standard output and error.
+  int code = 0;  ///< exit code, signal, or errno if the start failed
+  /// The last 4096 bytes of the program's standard output and error.
   std::string output;
 };
 
@@ -24,9 +24,10 @@ inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
 /// Runs a program in `folder`, with empty standard input, and waits for its end. `words`: the
 /// program, which is searched for in PATH, and its arguments. The program and its process group are
-/// killed if the program takes longer than `limit`, if it writes more than kMostLogBytes, or if
-/// this process dies. `log`: a file for the program's output. `waiting` is called about twice a
-/// second while the program runs.
+/// killed if the program takes longer than `limit` or writes more than kMostLogBytes. If this
+/// process dies, only the program is killed, not its child processes. When the program ends, its
+/// child processes are killed. `log`: a file for the program's output. `waiting` is called about
+/// twice a second while the program runs.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& words,
                                      const std::filesystem::path& folder,
                                      const std::filesystem::path& log, std::chrono::seconds limit,

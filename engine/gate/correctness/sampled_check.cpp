@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kRows = 2048;  ///< number of rows that the reference computes
+constexpr std::size_t kRows = 2048;  ///< approximate limit of the rows that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
@@ -38,8 +38,8 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-/// Number of rows of each output on a shape; 0 if an output with elements has no rows, or if two
-/// outputs have different numbers of rows.
+/// Number of rows of each output on a shape; 0 if an output with elements is not divided into rows,
+/// or if two outputs have different numbers of rows.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
   for (const Argument& argument : problem.arguments) {
@@ -57,10 +57,10 @@ std::size_t rows_of(const Problem& problem, const Values& values) {
 
 /// One launch and its results.
 struct SampledCheck::Ran {
-  std::uint64_t ctas = 0;
-  std::uint64_t of_ctas = 0;
+  std::uint64_t ctas = 0;                       ///< number of CTAs that ran
+  std::uint64_t of_ctas = 0;                    ///< number of CTAs in the grid
   std::vector<std::vector<std::byte>> outputs;  ///< contents of out arguments, by argument
-  std::vector<std::vector<bool>> written;       ///< whether it was written, by argument and element
+  std::vector<std::vector<bool>> written;       ///< by argument: whether each element was written
   std::vector<std::size_t> rows;                ///< rows to compare
   std::optional<Fault> fault;
 };
@@ -150,7 +150,8 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  // Limits the share of CTAs so that the reference can compute all rows that the CTAs write.
+  // Limits the share of CTAs, so that the kernel computes about `flops_` operations at most, and
+  // the reference computes about kRows rows at most.
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);

@@ -23,15 +23,16 @@ namespace evo {
 class SampledCheck {
  public:
   /// All objects passed by reference must outlive this object. The device must be able to run a
-  /// part of a grid. `flops`: approximate limit of the floating-point operations of the kernel, and
-  /// of the reference.
+  /// part of a grid. `flops`: approximate limit of the floating-point operations of a sample of
+  /// CTAs.
   SampledCheck(Device& device, const Problem& problem, CaseSet& cases, ToleranceAudit& tolerances,
                double flops)
       : device_(device), problem_(problem), cases_(cases), tolerances_(tolerances), flops_(flops) {}
 
-  /// Whether SampledCheck can check a shape: the reference names the CTA of each row, every output
-  /// is write-only, and all outputs with elements have the same number of rows. `values`:
-  /// CaseSet::values_of the shape.
+  /// Whether SampledCheck can check a shape: the problem has no check program, the reference is a
+  /// kernel that names the CTA of each row, every output is write-only and compared as a whole, and
+  /// all outputs with elements have the same number of rows. `values`: CaseSet::values_of the
+  /// shape.
   [[nodiscard]] static bool is_possible(const Problem& problem, const Values& values);
 
   /// Checks the kernel on the first seed.

@@ -13,7 +13,8 @@ namespace {
 /// Outputs with fewer elements than this are not compared with their mean, because a few elements
 /// may all be close to their mean.
 constexpr std::size_t kElementsWithAMean = 32;
-/// At most this number of elements is inspected, from the start of an output.
+/// At most this number of elements, or one row if rows are longer, is inspected from the start of
+/// an output.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;
 
 std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {

@@ -16,8 +16,9 @@ namespace evo {
 /// Detects tolerances that are too loose, because they accept a kernel that ignores its inputs,
 /// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if for some
 /// output it accepts the results for other inputs, the mean in place of every element, a near miss
-/// (near_miss.hpp), or the previous content of an argument of the same type and size. Arguments
-/// marked "degenerate" are skipped, because the problem's author allows any tolerance for them.
+/// (near_miss.hpp), or the content that an argument of the same type and size had before the
+/// launch. Arguments marked "degenerate" are skipped, because the problem's author allows any
+/// tolerance for them.
 class ToleranceAudit {
  public:
   /// All objects passed by reference must outlive this object.
@@ -25,9 +26,9 @@ class ToleranceAudit {
       : work_(work), problem_(problem), cases_(cases) {}
 
   /// Describes a wrong output that a kernel's tolerance accepts on `shape`; nullopt if the
-  /// tolerance is strict enough. The audit uses the expected outputs of `seeds` seeds. The device's
-  /// queue must be empty. The result for a tolerance is kept, so that each tolerance is audited
-  /// once. Throws ProblemError if the tolerance is too loose and does not depend on the
+  /// tolerance is strict enough. The audit uses the expected outputs of the first `seeds` seeds.
+  /// The device's queue must be empty. The result is kept, so that each tolerance is audited once
+  /// per shape. Throws ProblemError if the tolerance is too loose and does not depend on the
   /// configuration.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);

@@ -208,7 +208,7 @@ CorrectnessResult Trials::take() {
   return std::move(result_);
 }
 
-/// Restores the buffers of all used test cases, because launches after a wrong launch may have
+/// Restores the buffers of all used check cases, because launches after a wrong launch may have
 /// damaged the buffers.
 void Trials::tidy_up() {
   pending_.clear();

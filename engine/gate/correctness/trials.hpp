@@ -32,9 +32,11 @@ class Trials {
 
   /// How a launch is judged.
   enum class Kind {
-    kSeed,    ///< compared with the expected outputs; its figures enter the result
-    kExtra,   ///< compared like kSeed, but without figures: another poison on known inputs
-    kRepeat,  ///< compared bit for bit with the kept outputs
+    kSeed,   ///< compared with the expected outputs; its errors enter the result
+    kExtra,  ///< like kSeed, but its errors do not enter the result: the inputs are not new
+    /// compared bit for bit with the outputs that keep_outputs() copied; like kExtra if the kernel
+    /// is not deterministic
+    kRepeat,
   };
 
   /// Poisons the outputs, restores inout arguments, launches and checks. Does nothing once a launch
@@ -69,7 +71,8 @@ class Trials {
   void reject(const CheckCase& data, const Fault& fault);
   /// Appends `words` to the reason of the rejection, if there is one.
   void say_more(const std::string& words);
-  /// Returns the result. Waits for all launches, and restores guard zones and inputs.
+  /// Waits for all launches, and returns the result. After a wrong launch, restores guard zones and
+  /// inputs, unless the device is lost.
   [[nodiscard]] CorrectnessResult take();
 
  private:

@@ -8,9 +8,9 @@
 
 namespace evo {
 
-/// The arguments that depend on one kernel's configuration on one shape: buffers whose size depends
-/// on macros (outputs, and workspaces, which are zeroed once), values of scalars, and tensor maps.
-/// The destructor frees the buffers.
+/// Those arguments of one kernel on one shape that depend on the kernel's configuration: buffers
+/// whose size depends on macros (outputs and workspaces, zeroed when they are allocated), values of
+/// scalars, and tensor maps. The destructor frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
@@ -27,7 +27,7 @@ class Workspace {
   /// with the arguments of this workspace inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
-  /// Whether the kernel has any workspace.
+  /// Whether the kernel has no workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
   /// Zeroes the workspaces again, because a launch of a part of the grid may leave a state that no
@@ -49,7 +49,7 @@ class Workspace {
 
   Device* device_;
   std::vector<Buffer> buffers_;
-  std::vector<std::pair<std::size_t, KernelArgument>> values_;  ///< by position
+  std::vector<std::pair<std::size_t, KernelArgument>> values_;  ///< argument index, value
   std::size_t bytes_ = 0;
 };
 

@@ -9,10 +9,12 @@
 namespace evo {
 namespace {
 
-/// µs of a CUDA graph: more than in the timing gate, so that the card idles less.
+/// Time of a CUDA graph in µs. The graphs are longer than in the timing gate, so that the card
+/// idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
 /// Reading the energy counter takes at most 1 / kReadingShare of the time, because the card idles
-/// while the counter is read.
+/// while the counter is read. Slow readings take more of the time, because readings are at most
+/// kMostBetweenReadings_s apart.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 

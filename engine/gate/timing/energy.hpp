@@ -22,7 +22,7 @@ struct EnergyResult {
 /// Measures the energy of one launch. Launches the kernel repeatedly, as the timing gate does, in
 /// graphs over rotating inputs, and divides the increase of the card's energy counter by the number
 /// of launches. The result is the energy of the whole card, including its idle power. `now_s`: a
-/// steady clock in seconds. `monitor`: null if the card has no energy counter.
+/// steady clock in seconds. `monitor`: null if NVML is not available.
 [[nodiscard]] EnergyResult measure_energy(const Stopwatch::Setup& setup, const LoadedKernel& kernel,
                                           const Shape& shape, CardMonitor* monitor,
                                           const EnergyOptions& options, const Progress& progress,

@@ -19,7 +19,7 @@ constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
 constexpr double kNearUs = 50;
 
 /// The criterion by which timing may stop early before the warm-up; nullopt if a warm-up costs
-/// nothing, or if the clocks of the device may be low.
+/// little, or if samples without a warm-up would mislead.
 std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
                                                     const TimingOptions& options) {
   if (stopwatch.is_very_long() || options.cold) return std::nullopt;
@@ -51,8 +51,8 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   return stopping;
 }
 
-/// Whether each of the last samples is far slower than the median of all samples, because the
-/// kernel counts its launches or another process uses the device.
+/// Whether each sample of the last tenth is far slower than the median of all samples, for example
+/// because the kernel counts its launches or another process uses the device.
 bool became_slower(const std::vector<double>& samples_us) {
   constexpr std::size_t kFewest = 20;
   constexpr std::size_t kShareOfLast = 10;
@@ -115,8 +115,8 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Searches for damage even after a wrong result, because damage that remains would be blamed on
-  // the next kernel.
+  // Searches for damaged guard zones and inputs even after a wrong result, because damage that
+  // remains would be blamed on the next kernel.
   std::optional<Rejection> damage = stopwatch_.find_damage();
   if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
@@ -185,7 +185,8 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Discards a sample: short launches depend on the caches, which the verification changed.
+  // Discards a sample, because the times of short launches depend on the caches, which the
+  // verification changed.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 

@@ -19,14 +19,15 @@ struct TimingResult {
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
-  bool aged = true;  ///< false: needs more launches before the kernel may enter the elite
-                     /// state of the GPU card during timing, if the device reports its state
+  /// false: the kernel needs more launches before it may enter the elite
+  bool aged = true;
+  /// state of the GPU card during timing, if the device reports its state
   std::optional<CardState> card = {};
 };
 
-/// Measures the time of one kernel on one shape. Takes samples until a StoppingRule has enough, and
-/// verifies launches between samples and at the end (Stopwatch::verify). Also queries the card, and
-/// repeats the samples of a throttled card (CardWatch).
+/// Measures the time of one kernel on one shape. Takes samples until the StoppingRule is finished,
+/// and verifies launches between samples and at the end (Stopwatch::verify). Also queries the card,
+/// and repeats the samples of a throttled card (CardWatch).
 class Measurement {
  public:
   /// All objects passed by reference must outlive this object.
@@ -46,11 +47,11 @@ class Measurement {
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
   void doubt_at_the_end();
-  /// Adds samples: the times of long launches that verified outputs or planned the timing
-  /// (Stopwatch::take_other_us).
+  /// Adds samples: the times of long launches whose results were verified or that determined the
+  /// number of samples (Stopwatch::take_other_us).
   void add_others();
-  /// Queries the card, and returns false if the samples since the last query of the card are
-  /// invalid.
+  /// Queries the card. If the samples since the last query are invalid, discards them and returns
+  /// false.
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
@@ -66,8 +67,8 @@ class Measurement {
   double since_look_us_ = 0;
   bool is_warm_ = true;
   bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower
-  /// The planned verifications, by the number of samples before each; the numbers are random, so
-  /// that kernels cannot predict them.
+  /// The planned verifications, by the number of samples before each. Kernels cannot predict the
+  /// verifications, because some of the numbers, or their order, are random.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;
 };

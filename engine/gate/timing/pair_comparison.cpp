@@ -138,7 +138,8 @@ bool PairComparison::is_plain() const {
 void PairComparison::take_pairs(std::size_t count) {
   const std::size_t tell_every = samples_between_signs(first_.sample_us() + second_.sample_us());
   while (samples_.size() < count && !is_over() && !is_plain()) {
-    if (samples_.size() % tell_every == 0) progress_("confirming on shape " + shape_.name);
+    if (samples_.size() % tell_every == 0)
+      progress_("comparing two kernels on shape " + shape_.name);
     if (within_ && samples_.size() >= within_->first) {
       verify_within();
     } else {

@@ -29,8 +29,9 @@ struct PairResult {
   [[nodiscard]] int verdict() const;
 };
 
-/// The length of the launches of two kernels: launches of at least one kernel take less than 1 ms,
-/// launches of both take at least 1 ms, or launches of both are very long (kVeryLongLaunchUs).
+/// The length of the launches of two kernels. kShort: a launch of at least one kernel takes less
+/// than 1 ms. kLong: launches of both kernels take at least 1 ms. kVeryLong: launches of both
+/// kernels take at least kVeryLongLaunchUs.
 enum class LaunchLength { kShort, kLong, kVeryLong };
 
 /// Times of two kernels, measured alternately in pairs.
@@ -48,18 +49,20 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// True if the difference of the times is so much larger than the scatter of the ratios (largest
-  /// minus smallest ratio) that more pairs would not change the verdict. The difference must be
-  /// three times the scatter after six pairs, or after four pairs of long launches. For long
-  /// launches, the difference may also equal the scatter after six pairs, or half the scatter after
-  /// eight. Normally distributed ratios without a difference, with a scatter above the limit of a
-  /// tie (0.4 %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000.
-  /// Two pairs of very long launches are enough if the difference is above 1 % and more than ten
-  /// times the scatter.
+  /// True if the ratios of the times all lie on one side of 1, and the difference (the distance
+  /// from 1 of the ratio closest to 1) is so much larger than the scatter (largest minus smallest
+  /// ratio) that more pairs would not change the verdict. The difference must be three times the
+  /// scatter after six pairs, or after four pairs of long launches. For long launches, the
+  /// difference may also equal the scatter after six pairs, or half the scatter after eight.
+  /// Normally distributed ratios without a difference, with a scatter above the limit of a tie (0.4
+  /// %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000. Two
+  /// pairs of very long launches are enough if the difference is above 1 % and more than ten times
+  /// the scatter.
   [[nodiscard]] bool is_plain() const;
-  /// True if enough pairs of long launches were taken, and in no pair the ratio of the times
-  /// differs from 1 by more than the limit of a tie (0.4 %). After more than kFewestOfLong pairs,
-  /// also true if ratios are below and above 1, and their median differs from 1 by at most 0.4 %.
+  /// For long launches: true if at least kFewestOfLong pairs (kFewestOfVeryLong of very long
+  /// launches) were taken, and in no pair the ratio of the times differs from 1 by more than the
+  /// limit of a tie (0.4 %). After more than kFewestOfLong pairs, also true if ratios are below and
+  /// above 1, and their median differs from 1 by at most 0.4 %.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Sets the medians in `result`, and the confidence interval of the median ratio at `z` standard
@@ -89,7 +92,7 @@ class PairComparison {
   [[nodiscard]] bool are_long() const { return length_ != LaunchLength::kShort; }
   [[nodiscard]] bool is_over() const { return first_.fault() || second_.fault() || has_failed_; }
   [[nodiscard]] bool is_plain() const;
-  /// Takes `count` pairs, or fewer if the difference is clear or a kernel fails.
+  /// Takes pairs until there are `count` in total, the verdict is clear, or a kernel fails.
   void take_pairs(std::size_t count);
   void take_pair();
   void add_long_launches();
@@ -104,7 +107,7 @@ class PairComparison {
   std::size_t block_;  ///< number of pairs before the first evaluation
   Random random_;
   /// The verification between pairs, and the number of pairs before it, which kernels cannot
-  /// predict.
+  /// predict unless launches are very long.
   std::optional<std::pair<std::size_t, Stopwatch::Doubt>> within_;
   PairSamples samples_;
   PairResult result_;

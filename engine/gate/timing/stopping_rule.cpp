@@ -7,8 +7,9 @@
 namespace evo {
 namespace {
 
-constexpr double kSureZ = 3;           // 99.7 %
-constexpr std::size_t kSureEvery = 5;  // rarely, because an interval requires sorting
+constexpr double kSureZ = 3;  // standard deviations of a 99.7 % interval
+// Number of samples between two evaluations, each of which sorts all samples.
+constexpr std::size_t kSureEvery = 5;
 
 }  // namespace
 

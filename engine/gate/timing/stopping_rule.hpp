@@ -27,8 +27,9 @@ struct StoppingOptions {
 };
 
 /// Decides when a kernel has been timed enough: the median is known as precisely as requested, or
-/// the kernel is certainly too slow. A kernel is too slow if the whole 99.7 % interval of its
-/// median exceeds early_stop_us by more than the drift of clocks.
+/// the kernel is certainly too slow. A kernel is too slow if a criterion of
+/// StoppingOptions::hopeless holds, or if the whole 99.7 % interval of its median exceeds
+/// early_stop_us by more than the clocks drift from minute to minute (other_minute).
 class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options)

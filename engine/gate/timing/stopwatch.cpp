@@ -44,7 +44,7 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!make_output_sets()) return;
   const bool is_planned = was_planned_by_check();
   if (!is_planned && !build(1, 1)) return;
-  if (is_planned) other_us_.push_back(setup_.options.checked_us);  // as good as a sample
+  if (is_planned) other_us_.push_back(setup_.options.checked_us);  // counts as a sample
   const double launch_us = is_planned ? setup_.options.checked_us : estimate_launch_us();
   if (!fault_) plan(launch_us);
 }
@@ -68,7 +68,7 @@ void Stopwatch::plan(double launch_us) {
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
     // In a period, each input set is used once with each output set. A graph has one or more whole
-    // periods, or several graphs make up one period and each continues the graph before.
+    // periods, or the launches of several successive graphs form one period.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {

@@ -32,11 +32,11 @@ struct TimingOptions {
 
 /// A kernel's timed launches on one shape, and the verification of their results.
 ///
-/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). Before a launch, its
-///    output set therefore never holds the results for the launch's inputs. A kernel that skips
-///    work because the output already holds a result, or because it has seen the inputs before,
-///    leaves a wrong result. If a graph has fewer than k (k + 1) launches (a period), several
-///    graphs form one sequence.
+/// 1. With k input sets, launch j takes input set j mod k and writes output set j mod (k + 1).
+///    Before a launch, its output set therefore never holds the results for the launch's inputs. A
+///    kernel that skips work because the output already holds a result, or because it has seen the
+///    inputs before, leaves a wrong result. If a graph has fewer than k (k + 1) launches (a
+///    period), several graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
 ///    cannot distinguish the verified launches from the timed launches.
 class Stopwatch {
@@ -48,7 +48,7 @@ class Stopwatch {
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< index of a case of the shape on which no kernel has run
+    std::size_t fresh_case = 0;  ///< index of a check case of the shape that no kernel has used
   };
 
   /// The change that a verification makes before it launches.
@@ -97,8 +97,9 @@ class Stopwatch {
   /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 
-  /// Verifies the results of launches in the timed graphs. Checks all output sets, or one set
-  /// chosen by `random` if outputs are large. Returns a rejection if a result is wrong.
+  /// Verifies the results of launches in the timed graphs, for kFreshAddresses those of a launch
+  /// beside the graphs. For kNothing and kPoison, checks all output sets, or one set chosen by
+  /// `random` if outputs are large. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
   /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can
@@ -107,7 +108,8 @@ class Stopwatch {
 
   /// Checks that the first launch on new data takes as long as the second launch on them. A kernel
   /// that caches results gives right results, but its measured time is too short. Returns nullopt
-  /// if the times agree, or if the device has no memory for more data.
+  /// if the times agree, or if the check is not possible: the device has no memory for more data,
+  /// there is a single input set, or the kernel has an inout argument.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
   /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,
@@ -177,8 +179,8 @@ class Stopwatch {
   std::optional<Fault> fault_;
 };
 
-/// Number of samples of `sample_us` between two progress messages of a worker, which are sent at
-/// least every half second.
+/// Number of samples between two progress messages of a worker, if one sample takes `sample_us`: as
+/// many as fit into half a second, but between 1 and 50.
 [[nodiscard]] std::size_t samples_between_signs(double sample_us);
 
 /// Converts a fault of a timed launch to a rejection.

@@ -12,10 +12,11 @@ namespace evo {
 /// or the clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
-/// The timing gate: measures the time of one launch inside a graph of many launches, over rotating
-/// inputs. Also verifies that timed launches compute the expected results (Stopwatch::verify), at
-/// moments that the kernel cannot predict and at the end. If a result is wrong, the rejection names
-/// the correctness gate. Samples of a throttled card are repeated (CardWatch).
+/// The timing gate. A virtual GPU only predicts the time of a launch. On a GPU, the gate measures
+/// the time of one launch inside a graph of many launches, over rotating inputs. The gate also
+/// verifies that timed launches compute the expected results (Stopwatch::verify), at moments that
+/// the kernel cannot predict and at the end. If a result is wrong, the rejection names the
+/// correctness gate. Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
  public:
   /// All objects passed by reference must outlive this object. `fresh_case`: index of the first

@@ -61,8 +61,8 @@ TEST(CompilerOptions, NormalisedOnesStayAsTheyAre) {
   EXPECT_EQ(normalised(given), given);
 }
 
-/// If an option writes or reads files, changes the architecture or is unknown, the error names the
-/// option and lists the allowed options.
+/// If an option is not allowed, for example because it reads or writes files, changes the
+/// architecture or is unknown, the error names the option and lists the allowed options.
 TEST(CompilerOptions, EverythingElseIsRefusedByName) {
   for (const char* option : {"--time=/tmp/x",
                              "--fdevice-time-trace=/tmp/x",

@@ -13,8 +13,8 @@ CompileRequest request() {
       {"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, {"k"}, "sm_89", {"-DTILE=1", "-DX=2"}};
 }
 
-/// The key of a stored compilation depends on all compiler options, because different binaries must
-/// not share a key.
+/// The key of a stored compilation depends on the compiler, the architecture, the sources, the
+/// entries and all options, because different binaries must not share a key.
 TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
   const std::vector<std::function<void(CompileRequest&)>> changes = {
       [](CompileRequest& r) { r.options[0] = "-DTILE=2"; },

@@ -1,5 +1,6 @@
-// Compares the resources (registers, spills, shared memory) that NVRTC reports with the cubin and
-// with the report of the program ptxas.
+// Tests compilation with NVRTC: the resources (registers, spills, shared memory) agree with the
+// cubin and with the report of the program ptxas, sources cannot forge them, and macros of the
+// configuration keep their values.
 
 #include "engine/compile/nvrtc.hpp"
 

@@ -103,7 +103,8 @@ TEST(PtxasLog, AReportNeverComesFromTheNextEntry) {
 }
 
 /// Text that a source prints (by #warning or #pragma message) can appear in the log before, between
-/// or after the lines of ptxas.
+/// or after the lines of ptxas. parse_ptxas_log() must reject the log if this text could be part of
+/// a report.
 TEST(PtxasLog, ALogWithMoreThanPtxasPrintsIsNotBelieved) {
   const std::string genuine = kNvrtcLog;
   const std::vector<std::string> forged = {

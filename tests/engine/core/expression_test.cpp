@@ -43,7 +43,7 @@ TEST(Expression, NamesWhatIsWrong) {
   EXPECT_THROW(Expression("f(2)"), InputError);
   try {
     (void)value("A + B", {{"A", 1}});
-    FAIL() << "B is unknown";
+    FAIL() << "value() accepted the unknown name B";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("'B'"), std::string::npos) << error.what();
   }
@@ -165,8 +165,8 @@ TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
   EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
   EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
   EXPECT_THAT(message("A" + repeated("<A+1", 2400)), HasSubstr("too long"));
-  // Each level of parentheses may double the length of the translated expression, which is an error
-  // if it becomes too long.
+  // Each level of parentheses may double the length of the translated expression. The translation
+  // must still end, and an expression that becomes too long is an error.
   EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
   EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
 }

@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// A text of `bytes` bytes without a period that divides the size of a part.
+/// A text of `bytes` bytes with a period of 251 bytes. This period does not divide the size of the
+/// parts that FileReader reads, so that parts in the wrong order give another text.
 std::string text_of(std::size_t bytes) {
   std::string text(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i % 251);

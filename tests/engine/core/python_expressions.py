@@ -49,7 +49,7 @@ def main():
         text = expression(4)
         try:
             number = value(text)
-        except SyntaxError:  # `not` after an operator
+        except SyntaxError:  # for example `1 + not A`
             continue
         if len(text) > 120 or (number is not None and abs(number) > LARGEST):
             continue

@@ -31,7 +31,8 @@ TEST(Compilations, WhatIsBeingCompiledIsNotCompiledAgain) {
   EXPECT_NE(other.record.ptx, built[0].record.ptx);
 }
 
-/// A run starts compilations while it opens the devices, before a candidate needs them.
+/// A run starts compilations while it opens the devices, before a candidate needs them. A later
+/// request must get the finished compilation and not start another.
 TEST(Compilations, APrefetchedCompilationIsTakenWithItsTime) {
   fake::FakeLoop loop;
   fake::FakeCompileService compilers(loop, 1, 1);

@@ -21,8 +21,8 @@ class DevicePoolTest : public testing::Test {
   }
   ~DevicePoolTest() override { loop_.end_all(); }
 
-  /// A coroutine that waits for a device, appends `name` to order_, and holds the device for the
-  /// given time.
+  /// A coroutine that waits for the device with the index `which` (nullopt: for any device),
+  /// appends `name` to order_, and holds the device for the given time.
   Task<> use(char name, Turn turn, double milliseconds, std::optional<std::size_t> which = {}) {
     Task<DeviceLease> wanted = which ? pool_->one(*which, turn) : pool_->any(turn);
     const DeviceLease lease = co_await std::move(wanted);

@@ -82,8 +82,9 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
 }
 
 TEST(Insight, AValueThatWasNotTriedNearTheWinnerHasNoEffect) {
-  // P0 = 3 ran only with P1 = 1, and no other value of P0 ran with P1 = 1, so no two candidates
-  // differ in P0 = 3 alone. An additive model would still report an effect of P0 = 3.
+  // P0 = 3 ran only with P1 = 1, and no other value of P0 ran with P1 = 1, so each candidate with
+  // P0 = 3 differs from every candidate with another P0 in P1, too. An additive model would still
+  // report an effect of P0 = 3.
   const RecordedSpace space = known_space();
   std::vector<Observation> observations;
   for (const Observation& one : observe_all(space, 0, 1)) {

@@ -129,7 +129,8 @@ TEST(ImprovedKernel, LearnsWhichParametersMatter) {
   const std::vector<std::uint16_t> points = random_points(80, random);
   std::vector<float> targets;
   for (std::size_t i = 0; i < 80; ++i) {
-    targets.push_back((static_cast<float>(points[i * 3]) - 2.5F) / 1.7F);  // only the first matters
+    targets.push_back((static_cast<float>(points[i * 3]) - 2.5F) /
+                      1.7F);  // only parameter 0 matters
   }
   const KernelPrior prior;
   FittedKernel fitted = prior_kernel(kDimensions, prior);
@@ -159,8 +160,8 @@ TEST(FailureModel, LearnsAThreshold) {
   EXPECT_EQ(fresh.probability(pool), std::vector<float>(4, 0.0F));
 }
 
-/// A space of 4096 candidates, about a third of which fail, as if they needed too much shared
-/// memory or too many registers.
+/// A space of 4096 candidates, 27 % of which fail, as if they needed too much shared memory or too
+/// many registers.
 RecordedSpace failing_space() {
   return made_space(
       {8, 8, 8, 4, 2}, [](const Candidate&) { return true; },
@@ -174,7 +175,7 @@ RecordedSpace failing_space() {
       });
 }
 
-#if defined(__SANITIZE_ADDRESS__)  // all of it takes minutes
+#if defined(__SANITIZE_ADDRESS__)  // the whole study would take minutes
 constexpr StudyOptions kStudy = {.repeats = 1, .budget = 100, .to_cutoff = false};
 #else
 constexpr StudyOptions kStudy = {.repeats = 8, .budget = 400, .to_cutoff = false};
@@ -246,7 +247,7 @@ TEST(FullStrategy, ProposesQuicklyInASpaceOfAMillion) {
     strategy->observe(observations);
   }
   RecordProperty("ms_per_generation", std::to_string(1e3 * seconds / kGenerations));
-  EXPECT_LT(seconds / kGenerations, 0.1);  // measured: a few ms; sanitizers are slower
+  EXPECT_LT(seconds / kGenerations, 0.1);  // typically a few ms; longer with sanitizers
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ TEST(NearbyPairs, AnEffectIsThatOfCandidatesThatDifferInNothingElse) {
 }
 
 TEST(NearbyPairs, PairsFarFromTheWinnerDoNotCount) {
-  // A pair does not count if its candidates differ from the winner in three macros, or if they
-  // differ in two macros and take more than twice the winner's time.
+  // A pair counts only if its candidate with the winner's value differs from the winner in at most
+  // two macros, and takes at most twice the winner's time. The first pair breaks the first
+  // condition, the second pair the second condition.
   const NearbyPairs pairs = pairs_of({{{0, 0, 0, 0}, 10},
                                       {{0, 1, 1, 1}, 11},
                                       {{1, 1, 1, 1}, 8},

@@ -20,13 +20,14 @@ inline const Progress kSilent = [](const std::string&) {};
 /// A kernel is a host function, selected by its name.
 class GateFixture {
  public:
-  /// `dtype`: the type of x and y. `deterministic`: the template's declaration.
+  /// `dtype`: the type of x and y. `deterministic`: whether the template declares that every launch
+  /// on the same inputs gives the same result.
   explicit GateFixture(const std::string& dtype = "f32", bool deterministic = true,
                        TimeKind kind = TimeKind::kMeasured);
   GateFixture(const GateFixture&) = delete;
   GateFixture& operator=(const GateFixture&) = delete;
 
-  /// Loads a kernel for the gates.
+  /// Loads the host function `kernel` as the kernel `name`.
   [[nodiscard]] LoadedKernel load(const std::string& name, fake::Kernel kernel);
 
   /// Runs the correctness gate for a kernel on both shapes.

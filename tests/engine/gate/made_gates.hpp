@@ -10,11 +10,11 @@ namespace evo {
 
 /// The cases of a problem, and the objects that judge kernels by these cases.
 struct MadeGates {
-  /// Creates gates whose reference is a loaded kernel.
+  /// Uses the loaded kernel `reference` as the problem's reference.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
       : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
-  /// Creates gates without a reference kernel if `reference` is null; the problem may then have
-  /// data as its reference.
+  /// `reference`: the loaded kernel of the problem's reference; nullopt if the problem has no
+  /// reference, or one that is no kernel, for example files.
   MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
             std::uint64_t seed)
       : programs(problem),

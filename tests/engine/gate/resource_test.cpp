@@ -57,7 +57,8 @@ TEST(ResourceGate, ALaunchBeyondTheKernelsOwnBoundIsRejected) {
     EXPECT_THAT(rejection->reason, HasSubstr(" > 256 (the kernel's __launch_bounds__)"));
     EXPECT_FALSE(rejection->policy_only) << "no device could launch this kernel";
   }
-  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel has no __launch_bounds__";
+  EXPECT_FALSE(judge(resources(64), launch(1024)))
+      << "max_threads is 0 for a kernel without __launch_bounds__";
 }
 
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
@@ -107,7 +108,7 @@ TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
 TEST(ResourceGate, RegistersAreAllocatedInEights) {
   EXPECT_FALSE(judge(resources(64), launch(1024), {}));
   EXPECT_TRUE(judge(resources(65), launch(1024), {}).has_value());
-  EXPECT_FALSE(judge(resources(65), launch(896), {}));  // 72 · 896 = 64512
+  EXPECT_FALSE(judge(resources(65), launch(896), {}));  // 65 is rounded up to 72; 72 · 896 < 65536
 }
 
 TEST(ResourceGate, ThreadsCountOverAllDimensions) {
@@ -133,7 +134,7 @@ TEST(CompileArch, IsTheDevicesOrItsOwnVariantWhenTheSpaceAsks) {
   EXPECT_EQ(compile_arch("sm_90", "sm_90"), "sm_90");
   EXPECT_EQ(compile_arch("sm_90", "sm_89"), "sm_90");
   EXPECT_EQ(compile_arch("sm_90", "sm_90a"), "sm_90a");
-  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // no device: the space's own
+  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // without a device, the space's
   EXPECT_EQ(compile_arch("sm_120", "sm_120a"), "sm_120a");
 }
 

@@ -49,7 +49,7 @@ TEST(ExtentFit, ABorderThatIsLeftOutBelongsToTheBuffer) {
   EXPECT_FALSE(fit.is_exact);
   EXPECT_TRUE(fit_of([](auto n, auto c) { return n * c; }).is_exact);
   EXPECT_EQ(fit_of([](auto n, auto c) { return n * c / 2 + 7 * n; }).text, "")
-      << "a border that the kernel leaves out is much smaller than half of the buffer";
+      << "half of the buffer is too much for a border that the kernel leaves out";
 }
 
 TEST(ExtentFit, NothingTouchedIsNothingKnown) {

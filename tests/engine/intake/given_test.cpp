@@ -132,7 +132,7 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  if (i < n) atomicAdd(&bins[x[i] >> 24], 1u);\n}\n");
   EXPECT_EQ(extent(bins, 0), "n");
   EXPECT_THAT(extent(bins, 1).get<std::string>(), HasSubstr("TODO"))
-      << "all inputs are small numbers, which fall into the first bin";
+      << "evo-init only uses small numbers as inputs, and all of them fall into the first bin";
   const Intake partial = take(
       "__global__ void f(const float *x, float *parts, int n) {\n"
       "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"

@@ -10,8 +10,9 @@ namespace {
 
 using testing::HasSubstr;
 
-/// PTX of a kernel k with three pointers and an int as parameters. The instructions in `body`
-/// follow the loads of the parameters.
+/// PTX of a kernel k with the pointers p0, p1, p2 and the int p3 as parameters. The kernel loads
+/// p0, p1 and p3 into %rd1, %rd2 and %r1, converts the pointers to global addresses in %rd3 and
+/// %rd4, and executes `body`. `before`: PTX in front of the kernel.
 std::string kernel(const std::string& body, const std::string& before = {}) {
   return ".version 8.0\n.target sm_89\n.address_size 64\n" + before +
          ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u32 p3)\n{\n"

@@ -60,7 +60,8 @@ TEST_F(TakeIn, AT1FileFillsIn) {
   EXPECT_EQ(found["shapes"]["default"]["variables"]["N_X"], 4096);
   EXPECT_EQ(found["templates"]["k"]["grid"], Json({"ceil_div(N_X, block_size_x * tile)"}));
   EXPECT_EQ(found["templates"]["k"]["block"], Json({"block_size_x"}));
-  EXPECT_FALSE(found.contains("bytes")) << "without the key 'bytes', every buffer counts once";
+  EXPECT_FALSE(found.contains("bytes"))
+      << "without the key 'bytes', evo-tune assumes that each buffer is read or written once";
 }
 
 TEST_F(TakeIn, RandomFillsHaveTwoEnds) {

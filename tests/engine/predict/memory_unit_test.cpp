@@ -96,7 +96,8 @@ TEST(MemoryUnit, BulkCopiesTakeThePathToL2ButNoPasses) {
 }
 
 TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {
-  // The largest of n exponential delays has a mean of (1 + 1/2 + … + 1/n) times the mean delay.
+  // The largest of n exponential delays has a mean of (1 + 1/2 + … + 1/n) times the mean delay. In
+  // addition, each of the three further sectors takes a clock.
   EXPECT_NEAR(mean_from_dram(4) - mean_from_dram(1), 100 * (1.0 / 2 + 1.0 / 3 + 1.0 / 4) + 3, 5);
 }
 
@@ -130,7 +131,8 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The jump to the first cache line is not prefetched, because only the next line is prefetched.
+  // The jump back to the first cache line also costs near_fetch_clocks, because only the line after
+  // the previous one is prefetched.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 

@@ -95,7 +95,7 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// The number of matrix operations on the simulated paths of a CTA's warps: the mean over `phases`
+/// The matrix operations (FLOP) on the simulated paths of a CTA's warps: the mean over `phases`
 /// values of WarpCursor's parameter `phase`, on which the paths through loops and branches depend.
 double walked_flops(const LaunchProfile& profile, const LineActivities& lines, bool is_sm90,
                     int phases = 32) {
@@ -112,7 +112,8 @@ double walked_flops(const LaunchProfile& profile, const LineActivities& lines, b
   return flops / phases;
 }
 
-/// The mean over all CTAs of the grid. Each CTA takes the paths of its kind.
+/// The same as a mean over the CTAs of the grid: the sum over the kinds of CTAs, each weighted by
+/// its share of the CTAs.
 double walked_flops(const LaunchProfile& profile, bool is_sm90) {
   double flops = 0;
   for (const CtaKind& kind : profile.kinds)
@@ -161,7 +162,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;
-  EXPECT_GT(each_us, 0.15);  // the latency of L2
+  EXPECT_GT(each_us, 0.15);  // about the latency of L2
   EXPECT_LT(each_us, 1.5);
 }
 
@@ -188,8 +189,8 @@ TEST(PredictedTime, LanesMayLeaveALoopEarlyAndWarpsTheKernel) {
   }
 }
 
-/// The simulated paths of all warps must contain as many matrix products as the virtual GPU
-/// executed.
+/// Tests that the simulated paths of all warps contain as many matrix operations as the virtual GPU
+/// executed, within 2 %.
 class ShippedWays : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
@@ -232,7 +233,8 @@ INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// The launch profile of a configuration of a space on a virtual H200.
+/// The launch profile of a kernel on a virtual H200: the default configuration of a space, except
+/// for the macros in `settings`.
 LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings,
                          const char* space = "sdpa_fp8_mma_h200.json", const char* shape = "") {
   SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/" + space, shape, "virtual:h200",
@@ -257,9 +259,9 @@ TEST(PredictedTime, PartsThatCtasLeaveForEachOtherAreInL2) {
             split.footprint_bytes - whole.footprint_bytes);
 }
 
-/// A CTA processes 512 tiles / 132 = 3.88 tiles on average. The slowest CTA, with which the
-/// simulation starts, processes 4 tiles. After the kernel's end, ptxas places code that waits and
-/// jumps back into the loop; such code does not count as a loop.
+/// Each of 132 persistent CTAs processes 512 / 132 = 3.88 tiles on average. The simulation starts
+/// with the slowest CTA, which processes 4 tiles. ptxas places code that waits and jumps back into
+/// the loop behind the end of the kernel; the simulation must not take this code for a loop.
 TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
   const LaunchProfile profile = profile_of({{"PERSISTENT_CTA", "static"},
                                             {"PRODUCER_WARPS", "2"},
@@ -276,8 +278,9 @@ TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
               4 / (512.0 / 132), 0.01);
 }
 
-/// ptxas tests the condition of the loop over a CTA's tiles before the loop and at its end, and
-/// places polls of mbarriers behind the kernel's end.
+/// The simulated warps must wait at mbarriers in the same order of PTX lines as on the virtual GPU,
+/// although ptxas tests the condition of the loop over a CTA's tiles both before the loop and at
+/// its end, and places polls of mbarriers behind the end of the kernel.
 TEST(PredictedTime, PersistentWarpsWithProducersWaitWhereTheVirtualGpuSawThemWait) {
   const LaunchProfile profile = profile_of({{"GROUPS_M", "2"},
                                             {"GROUPS_KV", "1"},
@@ -299,7 +302,7 @@ TEST(PredictedTime, PersistentWarpsWithProducersWaitWhereTheVirtualGpuSawThemWai
   const CtaKind& kind = profile.kinds.at(0);
   const auto plans = plans_of_warps(code, graph, kind.lines, profile.warps_per_cta);
   for (std::size_t w = 0; w < plans.size(); ++w) {
-    std::vector<std::uint32_t> waits;  // lines
+    std::vector<std::uint32_t> waits;  // PTX lines
     for (const SyncEvent& event : kind.syncs.at(w)) {
       if (event.awaits >= 0 && event.arrives < 0) waits.push_back(event.line);
     }

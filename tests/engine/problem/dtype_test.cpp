@@ -36,7 +36,9 @@ constexpr std::array<Format, 4> kFormats = {{{"e4m3", Dtype::kE4m3, 4, 3, false,
                                              {"bf16", Dtype::kBf16, 8, 7, true, false}}};
 
 /// The value of a bit pattern by the formula of the OCP 8-bit floating point specification and IEEE
-/// 754: (−1)^s · 2^(e − bias) · (1 + m / 2^M), or 2^(1 − bias) · m / 2^M when e is 0.
+/// 754: (−1)^s · 2^(e − bias) · (1 + m / 2^M), or (−1)^s · 2^(1 − bias) · m / 2^M when e is 0. Here
+/// s is the sign bit, e the exponent field, m the mantissa field, and M the number of mantissa
+/// bits. The largest e also encodes infinity and NaN.
 double value_of(const Format& format, unsigned code) {
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
   const unsigned mantissas = 1U << format.mantissa_bits;
@@ -163,7 +165,7 @@ TEST(Dtype, ConstantsOfTheSpecifications) {
   EXPECT_EQ(decoded(Dtype::kF16, 0x7bff), 65504);
   EXPECT_EQ(decoded(Dtype::kF16, 0x3555), 0.333251953125);
   EXPECT_EQ(decoded(Dtype::kBf16, 0x3f80), 1);
-  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way to 480, whose code is NaN
+  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way from 448 to 480, whose code is NaN
   EXPECT_EQ(encoded(Dtype::kF16, 65520), 0x7c00);
   EXPECT_EQ(encoded(Dtype::kF16, 65519.99), 0x7bff);
 }

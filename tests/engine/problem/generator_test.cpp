@@ -38,7 +38,7 @@ Generator integers(std::int64_t low, std::int64_t high) {
 }
 
 TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
-  for (const std::size_t count : {1000, 100000}) {  // both ways of encoding
+  for (const std::size_t count : {1000, 100000}) {  // without and with a table of quantiles
     EXPECT_EQ(generate(kNormal, Dtype::kE4m3, count, {5}),
               generate(kNormal, Dtype::kE4m3, count, {5}));
     EXPECT_NE(generate(kNormal, Dtype::kE4m3, count, {5}),
@@ -47,8 +47,8 @@ TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
 }
 
 TEST(Generator, ALongArrayBeginsLikeAShortOne) {
-  // Long arrays are generated from a table of quantiles, which must give the same values as the
-  // method for short arrays.
+  // If there are more than 2^16 elements of one or two bytes, the generator takes them from a table
+  // of quantiles. The table must give the same values as the computation for short arrays.
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32}) {
     const auto small = generate(kNormal, dtype, 4000, {7});
     auto large = generate(kNormal, dtype, 80000, {7});
@@ -92,7 +92,7 @@ std::size_t distinct(std::vector<double> values) {
 }
 
 TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
-  // If the generator only drew from 2^16 quantiles, 40,000 draws would give about 29,944 different
+  // If the generator only drew from 2^16 quantiles, 40,000 draws would give about 29,940 different
   // values.
   EXPECT_GT(distinct(values(kNormal, Dtype::kF32, 40000, 3)), 39900);
   EXPECT_GT(distinct(values(uniform(0, 1), Dtype::kF32, 40000, 3)), 39900);
@@ -102,7 +102,8 @@ TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
 }
 
 TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
-  // Each of 1,000 equally likely intervals, including the tails, contains its share of the values.
+  // Each of 1,000 equally likely intervals, including the two tails, must contain about 1,000 of
+  // the 1,000,000 values.
   for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
     std::vector<int> counts(1000);
     for (const double x : values(kNormal, dtype, 1'000'000, 4)) {
@@ -121,8 +122,8 @@ TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
 }
 
 TEST(Generator, AUniformNumberIsBelowItsEnd) {
-  // The range contains only one f32, so without a correction, half of the drawn numbers would be
-  // rounded up to the end of the range, which is exclusive.
+  // The range contains only one f32. Without a correction, more than a third of the drawn numbers
+  // would be rounded to the next f32, which is above the range.
   const auto least = static_cast<double>(std::nextafter(1.1F, 1.0F));
   for (const double value : values(uniform(least, 1.1), Dtype::kF32, 1000, 1)) {
     EXPECT_LT(value, 1.1);
@@ -133,7 +134,8 @@ TEST(Generator, AUniformNumberIsBelowItsEnd) {
   EXPECT_EQ(extremes.high, 1 - 0x1.0p-24);
 }
 
-/// Several threads fill a large array, each of them a part.
+/// generate() fills a large array in blocks of 2^20 elements on several threads. No two blocks may
+/// have the same content.
 TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, {7});
@@ -147,7 +149,7 @@ TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   const std::vector<double> all = decode_all(Dtype::kF32, once);
   const double sum = std::accumulate(all.begin(), all.end(), 0.0);
   EXPECT_NEAR(sum / static_cast<double>(all.size()), 0, 0.01);
-  EXPECT_LT(std::ranges::count(all, 0.0), 10);  // no value is left out
+  EXPECT_LT(std::ranges::count(all, 0.0), 10);  // elements that were left out would be 0
 }
 
 TEST(Generator, NormalMoments) {
@@ -193,7 +195,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
     return values;
   };
   const auto is_spread = [](const std::vector<std::uint64_t>& values, std::uint64_t low) {
-    // Every bit of `value - low` is set in about half of the values.
+    // True if every bit of `value - low` is set in about half of the values.
     for (int bit = 0; bit < 64; ++bit) {
       const auto ones = std::count_if(values.begin(), values.end(),
                                       [&](std::uint64_t v) { return ((v - low) >> bit & 1) != 0; });

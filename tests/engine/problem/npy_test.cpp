@@ -117,7 +117,8 @@ TEST_F(Npy, RawBytesAreSmallFloats) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("elements of type '|V4'"));
 }
 
-/// The content spans several parts, and the first part also has the header.
+/// The file is larger than the pieces in which it is read. The first piece contains the header and
+/// the first elements.
 TEST_F(Npy, LargeDataArePassedInParts) {
   constexpr std::size_t kCount = 1'000'003;
   std::vector<float> numbers(kCount);
@@ -173,8 +174,8 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("ends within its header"));
 }
 
-/// In the header of a .npy file, NumPy uses the last of two equal keys, and rejects a header that
-/// is not a dictionary of the keys descr, fortran_order and shape.
+/// NumPy uses the last of two equal keys in the header of a .npy file, and rejects a header that is
+/// not a dictionary of the keys descr, fortran_order and shape. evo-tune refuses all such headers.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');
@@ -196,7 +197,8 @@ TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   }
 }
 
-/// If a file of integers is read as an 8-bit float, the integers are values, not bit patterns.
+/// Integers in a file that is read as an 8-bit float are numbers, not bit patterns. A number that
+/// the type cannot hold is an error.
 TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));

@@ -79,7 +79,8 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.low); }), 10);
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.high); }), 10);
     EXPECT_GT(equal_neighbours(values), 10U);
-    // On average, only one in kElementsPerSpecial elements is denormal.
+    // On average, only one in kElementsPerSpecial elements is a special value of any kind: 195 of
+    // 100,000 elements.
     EXPECT_LT(how_many(values, [&](double x) { return std::fabs(x) < 1e-30; }), 200);
     EXPECT_EQ(how_many(values, [](double x) { return std::isfinite(x); }), 100'000);
   }
@@ -87,8 +88,8 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
 
 TEST(SpecialValues, ShorterTypesHaveTheirCounterparts) {
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16}) {
-    // A uniform distribution from -1 to 400 almost never gives denormals, so the denormals are
-    // special values.
+    // A uniform distribution from -1 to 400 almost never gives denormals, so the denormals that the
+    // test finds are special values.
     const auto values = drawn(R"({"distribution": "uniform", "low": -1, "high": 400})", dtype);
     EXPECT_GT(how_many(values, is_minus_zero), 5) << to_string(dtype);
     const double normal =
@@ -160,7 +161,7 @@ TEST(SpecialValues, OneDrawHasRuns) {
     const auto values = drawn(text, dtype, {1, true});
     EXPECT_GT(longest_in_order(values), 100U);
     EXPECT_GT(equal_neighbours(values), 1000U);
-    // Most elements are unchanged.
+    // The sequences of equal or ordered elements replace less than a tenth of the elements.
     const auto usual = drawn(text, dtype, {1, false});
     std::size_t same = 0;
     for (std::size_t i = 0; i < values.size(); ++i) same += values[i] == usual[i] ? 1 : 0;

@@ -50,7 +50,7 @@ TEST(HashPtx, NothingHidesTheCodeBehindIt) {
 }
 
 /// In random code, comments, white space and line information between tokens do not change the
-/// hash; every other token does.
+/// hash; a change of any token does.
 TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
   const std::vector<std::string> words = {
       "add.s32", "%r1", "|", "1", ";", "{", "}", "$L1:", "bra", "[%rd]", ".reg", "\"text // x\""};

@@ -9,8 +9,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 
-/// PTX that the virtual GPU does not support, because it contains an unknown instruction and a
-/// cluster of two CTAs.
+/// PTX with an unknown instruction. The virtual GPU does not support it, but the outline has all
+/// its functions and variables.
 constexpr const char* kOutlined = R"(
 .version 9.0
 .target sm_90, debug

@@ -8,7 +8,8 @@ namespace evo {
 namespace {
 
 /// The type and size in bytes of each parameter of kernel `symbol`, such as ".u64 8, .f32 4";
-/// "none" if there is no such kernel.
+/// "none" if there is no such kernel or its parameters cannot be read. `list`: the parameter list
+/// of kernel k.
 std::string parameters_in(const std::string& list, const std::string& symbol = "k") {
   const std::string ptx = ".version 8.0\n// .entry\n.visible .entry kk(\n\t.param .u16 a\n)\n{}\n" +
                           std::string(".visible .entry k(") + list + ")\n.maxntid 32\n{\n}\n";

@@ -7,7 +7,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// PTX in the format of NVRTC, with two kernels, one of which reads a table through a function.
+/// PTX in the format of NVRTC, with three kernels: `reads` reads constants directly and in a
+/// function, `indirect` uses a table with the address of a constant, and `nothing` uses no
+/// constants.
 constexpr const char* kModule = R"(
 // .const .b8 comment[4];
 .version 9.0
@@ -63,8 +65,8 @@ TEST(UnsetConstants, AreThoseThatTheKernelReaches) {
   EXPECT_TRUE(unset_constants(kModule, "none").empty());
 }
 
-/// A variable is found by a name of one letter such as "c", although "c" is also the mangled name
-/// of the type char.
+/// A variable is found by a short name such as "c" or "Dh", although these are also the mangled
+/// names of the types char and half.
 TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
   for (const char* name : {"a", "b", "c", "d", "f", "i", "x", "Dh"}) {
     const std::string text = ".const .align 4 .b8 " + std::string(name) + "[16];\n.entry k()\n{\n" +

@@ -109,7 +109,7 @@ TEST(Elite, GivesUpOnWhatIsSlowerThanTheLastOnceFull) {
   EXPECT_TRUE(elite.has_a_chance(1000));
   consider(elite, member(2, 15), by_time);
   EXPECT_EQ(elite.early_stop_us(), 15);
-  EXPECT_TRUE(elite.has_a_chance(15.2));  // separately measured times drift
+  EXPECT_TRUE(elite.has_a_chance(15.2));  // separate timings may drift so much
   EXPECT_FALSE(elite.has_a_chance(15.4));
 }
 
@@ -118,7 +118,8 @@ TEST(Elite, LessIsWorthAComparisonIfLaunchesAreVeryLong) {
   consider(elite, member(1, 1e5), by_time);
   EXPECT_TRUE(elite.has_a_chance(1.005e5));
   EXPECT_FALSE(elite.has_a_chance(1.015e5));
-  // If the objective is not the time, its value says nothing about the duration of a launch.
+  // If the objective is not the time, its value says nothing about the duration of a launch, so the
+  // smaller margin for very long launches does not apply.
   EliteMember measured = member(1, 1e5);
   measured.objective = 2e4;
   elite.restore({measured});

@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 constexpr std::size_t kPlaces = 3;
 
-/// A gate that rejects the kernels whose configuration contains `text` in JSON.
+/// A gate that rejects the kernels whose configuration, written as JSON, contains `text`.
 LastGate against(World& world, const std::string& text) {
   return {Gate::kProfile,
           [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {

@@ -117,8 +117,9 @@ TEST(Recording, OneThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
     fake::MemoryStore store;
     store.fail_at(write);
     const auto begin = [&] {
-      World killed(store, {},
-                   {.compiler_seed = write});  // also writes: the compilation of the reference
+      World killed(
+          store, {},
+          {.compiler_seed = write});  // stores the compiled reference, so it may throw, too
       (void)run_all(killed, store, options);
     };
     EXPECT_THROW(begin(), DbError);

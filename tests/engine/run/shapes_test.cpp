@@ -176,7 +176,7 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // The exception stands for a kill of the process, after which only the database remains. If
+      // The exception simulates a kill of the process, after which only the database remains. If
       // the first failure of a kernel is not stored, the kernel must fail again, so `full_checks`
       // is cleared below.
     }
@@ -206,7 +206,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // The exception stands for a kill of the process, after which only the database remains.
+      // The exception simulates a kill of the process, after which only the database remains.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),

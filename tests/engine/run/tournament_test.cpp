@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   fake::MemoryStore store;
-  std::string best;  // its configuration
+  std::string best;  // THREADS/ITEMS of the kernel that fails
   bool fails = false;
   fake::DeviceBehaviour behaviour;
   const auto key = [](const fake::Program& program) {
@@ -69,7 +69,7 @@ TEST(Contest, OnlyWhoWouldEnterIsCheckedFully) {
     ++full_checks;
     return CorrectnessResult{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
   };
-  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has a chance, and ties
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
   World world(store, behaviour);
   (void)run_all(world, store, options_for(3, 8));
   EXPECT_GT(store.confirmations(kRun).size(), 6U);

@@ -17,7 +17,7 @@ namespace {
 TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour = screened_kernels();
-  behaviour.check_ms = 300;  // more than the 200 ms that are left for comparing
+  behaviour.check_ms = 300;  // more than the 240 ms that the run reserves for comparisons
   World world(store, behaviour, {.space = "distinct"});
   TunerOptions options = options_for(20, 8);
   options.max_seconds = 1.2;
@@ -43,7 +43,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   behaviour.check_ms = 400;
   behaviour.time_ms = 400;
   behaviour.compare_ms = 700;
-  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
   World world(store, behaviour);
   TunerOptions options = options_for(100, 8);
   options.children = 40;
@@ -85,7 +85,7 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
     std::set<std::tuple<int, CandidateId, CandidateId>> duels;
     for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
       EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
-          << "twice, " << seconds;
+          << "the same comparison was made twice; time limit in s: " << seconds;
     }
   }
 }
@@ -107,7 +107,8 @@ class LastOutcome final : public TunerObserver {
 
 TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
   // A run reserves time for A/B comparisons: a fifth of the time limit until the first comparisons,
-  // then twice the longest time that the comparisons of one generation have taken.
+  // then twice the longest time that the comparisons of one generation have taken, but between 2 %
+  // and 20 % of the time limit.
   for (const auto& [compare_ms, least_s, most_s] :
        {std::tuple(1.0, 3.7, 4.0), std::tuple(100.0, 2.0, 3.25)}) {
     fake::MemoryStore store;
@@ -115,7 +116,7 @@ TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
     behaviour.check_ms = 20;
     behaviour.time_ms = 20;
     behaviour.compare_ms = compare_ms;
-    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
     World world(store, behaviour, {.space = "distinct"});
     TunerOptions options = options_for(1000, 8);
     options.strategy = "random";
@@ -140,9 +141,10 @@ TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
   behaviour.check_ms = 100;
   behaviour.time_ms = 100;
   behaviour.compare_ms = 3000;
-  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
   behaviour.compare = [&](const fake::Program&, const fake::Program&) {
-    // The search may last until 16 s, so a stop after 15 s comes during the last comparisons.
+    // The run reserves a fifth of its 20 s for comparisons, so the search may last until 16 s, and
+    // a stop after 15 s comes during the last comparisons.
     stop = loop->now() > start + std::chrono::seconds(15);
     PairResult pair;
     pair.ratio = 1;

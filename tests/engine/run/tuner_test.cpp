@@ -67,7 +67,7 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   (void)run_all(second, two, options_for(8, 4));
   const auto a = one.evaluations();
   const auto b = two.evaluations();
-  std::size_t turned = 0;  // the slot of the first outcome that differs
+  std::size_t turned = 0;  // index of the first candidate whose outcome differs
   const auto time_of = [](const StoredEvaluation& stored) {
     return stored.record.timing ? stored.record.timing->p50_us : 0;
   };
@@ -75,7 +75,7 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   ASSERT_LT(turned, a.size());
   std::size_t same = 0;
   while (same < a.size() && a[same].record.config_json == b[same].record.config_json) ++same;
-  std::size_t first_told = turned + 1;  // the first proposal that can depend on it
+  std::size_t first_told = turned + 1;  // the first candidate that can depend on this outcome
   while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
   EXPECT_GE(same, first_told);
   EXPECT_LT(same, a.size()) << "different outcomes must lead to different proposals";
@@ -130,7 +130,7 @@ TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
     fake::MemoryStore store;
     fake::DeviceBehaviour behaviour;
     behaviour.compare_ms = compare_ms;
-    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
     World world(store, behaviour, {.space = "distinct"});
     world.compilers->longest_ms = 400;
     (void)run_all(world, store, options_for(20, 8));
@@ -217,7 +217,7 @@ TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
   std::size_t unstored = 0;
   for (const StoredEvaluation& stored : store.evaluations()) {
     if (!stored.record.rejection || stored.record.rejection->gate != Gate::kBuild) continue;
-    if (!stored.record.compilation) ++unstored;  // temporary failures are not stored
+    if (!stored.record.compilation) ++unstored;  // a temporary failure
   }
   EXPECT_GT(unstored, 0U);
 }

@@ -84,7 +84,9 @@ TEST_F(WarmStart, TheSameDeviceBeforeOthersAndTheNewestOfAllThat) {
 }
 
 TEST_F(WarmStart, OnlyWhatTheSpaceHasAndAllows) {
-  (void)earlier("mission", {config(96, 1), config(512, 8)});  // no such value; a constraint
+  (void)earlier(
+      "mission",
+      {config(96, 1), config(512, 8)});  // 96 is no value of THREADS; 512 · 8 violates a constraint
   EXPECT_THAT(known(), IsEmpty());
   // A macro that the new space lacks is dropped; a macro that the earlier space lacked gets its
   // default.

@@ -81,8 +81,8 @@ class Way {
   EliteMember winner_;
 };
 
-/// The change of each step as text: "OTHER 0 1" means that OTHER changes from 0 to 1. Macros that
-/// change together are in one text.
+/// The changes of each step as text: "OTHER 0 1" means that OTHER changes from 0 to 1. If a step
+/// changes several macros, commas separate the changes.
 std::vector<std::string> changes_of(const WinnerWay& way) {
   std::vector<std::string> steps;
   for (const WinnerStep& step : way.steps) {

@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// The sorted paths of the recorded spaces (*.json.gz) in the folder EVO_REPLAY_DIR, or else in
-/// ../shared/replay beside the project; empty if there are none. The recordings are too large to be
-/// part of the project.
+/// The sorted paths of the recorded spaces (*.json.gz) in the folder EVO_REPLAY_DIR, or else in the
+/// folder shared/replay beside the project; empty if there are none. The recordings are too large
+/// to be part of the project.
 inline std::vector<std::filesystem::path> replay_files() {
   const char* set = std::getenv("EVO_REPLAY_DIR");
   const std::filesystem::path folder =

@@ -41,7 +41,8 @@ class SpaceFile : public testing::Test {
     return Space(read_space_file(file_));
   }
 
-  /// Replaces the text `from` in a valid space file and returns the error, or "accepted".
+  /// Replaces the text `from` in a valid space file by `to`, and returns the error message, or
+  /// "accepted" if there is none.
   std::string error_with(const std::string& from, const std::string& to) {
     std::string text = kGood;
     const auto at = text.find(from);

@@ -65,8 +65,8 @@ TEST(Surroundings, ASpaceWithoutNamesStaysAsItIsWritten) {
   EXPECT_EQ(space.text, json.dump());
 }
 
-/// A space with a milestone TILE 128, which is valid for S = 128, but violates the constraint "no
-/// rest" for other values of S. `where` is the milestone's condition.
+/// A space with a milestone TILE 128, which is valid if S is a multiple of 128, and otherwise
+/// violates the constraint "no rest". `where` is the milestone's condition.
 Json with_where(const std::string& where) {
   Json json = space_json();
   json["milestones"].push_back({{"name", "b"}, {"set", {{"TILE", 128}}}, {"where", where}});

@@ -73,8 +73,9 @@ TEST(RandomBaseline, ExpectationAgreesWithSimulation) {
 }
 
 TEST(RandomBaseline, TimeFollowsTheMethodology) {
-  // The space has ten candidates, which take 1 to 10 ms. After M = 1 evaluation, the baseline is
-  // the time of the candidate at index round(11 / 2) = 6 from the slowest, which is 5 ms.
+  // The space has N = 10 candidates, which take 1 to 10 ms. After M evaluations, the baseline is
+  // the time at the 1-based index round(M · 11 / (M + 1)) of the list from slowest to fastest. For
+  // M = 1, the index is 6, and the time 5 ms.
   const RecordedSpace space = made_space(
       {10}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },
       [](const Candidate& c) { return 1.0 + c.choice[0]; });

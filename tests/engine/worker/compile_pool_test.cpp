@@ -228,8 +228,8 @@ TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   SystemLoop loop;
   CompilePool pool(loop, fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
-  // The fake compiler's answer repeats the request. The pipe can buffer the whole request, but only
-  // a part of the answer.
+  // The fake compiler's answer repeats the request. The socket can buffer the whole request, but
+  // only a part of the answer.
   std::string text(std::size_t{150} << 10, ' ');
   for (char& c : text) c = static_cast<char>('a' + random.below(26));
   CompileRequest large = request("none");

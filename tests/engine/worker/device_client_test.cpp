@@ -30,7 +30,7 @@ KernelUnderTest kernel(const std::string& bug) {
           {"mission"}};
 }
 
-/// Counts the processes that it starts.
+/// A host of worker processes that counts the processes that it starts.
 class CountingHost final : public WorkerHost {
  public:
   std::unique_ptr<WorkerChannel> start(const std::vector<std::string>& arguments,

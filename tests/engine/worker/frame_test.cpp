@@ -107,7 +107,7 @@ TEST(Frame, GarbageIsAnErrorAndNeverACrash) {
     FrameReader reader;
     reader.feed(frame);
     try {
-      (void)reader.next();  // a changed figure is still a message
+      (void)reader.next();  // a frame with a changed number is still valid
     } catch (const Error&) {
       ++errors;
     }

@@ -84,7 +84,8 @@ TEST(Messages, TextsOfOthersBecomePrintable) {
   EXPECT_EQ(message.dump(), R"({"cards":[{"bytes":7,"name":"G\\x00P"}]})");
 }
 
-/// Decodes the file `name` of the fuzz target's corpus as a value of type Value.
+/// Decodes the file `name`.bin, from the corpus of the fuzz target for frames, as a value of type
+/// Value.
 template <typename Value>
 void expect_seed(const std::string& name) {
   const std::string bytes =

@@ -20,14 +20,15 @@ struct NoiseOptions {
 struct NoiseCount {
   std::size_t without_key = 0;  ///< bytes in place of a handshake
   std::size_t greetings = 0;    ///< first frames, changed or cut, from a caller with the key
-  std::size_t answers = 0;  ///< frames after a valid greeting, changed or cut: the run reads them
-  std::size_t closed = 0;   ///< connections that the gateway closed
+  std::size_t answers = 0;      ///< changed or cut frames after a valid greeting
+  std::size_t closed = 0;       ///< connections that the gateway closed
 
   [[nodiscard]] std::size_t frames() const { return without_key + greetings + answers; }
 };
 
-/// Sends frames that were changed at random to a gateway. The run cannot mistake a changed frame
-/// for a valid answer, because the frames name a version that no compiler has.
+/// Sends frames that were changed at random to a gateway. The run never accepts a changed frame as
+/// the result of a compilation, because a worker must first send the run's compiler version, and
+/// the only version in the frames is "noise".
 [[nodiscard]] NoiseCount send_noise(const NoiseOptions& options);
 
 }  // namespace evo

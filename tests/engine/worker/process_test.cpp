@@ -46,8 +46,7 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
 TEST(WorkerProcess, EchoesMessages) {
   WorkerProcess process("/bin/cat", {});
   const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
-  // The worker is `cat`, which answers while the message is still being sent, so neither process
-  // may block on a full pipe.
+  // The worker is `cat`, which sends every message back.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }

@@ -21,8 +21,8 @@
 #include "engine/worker/worker_gate.hpp"
 #include "tests/fakes/fake_program.hpp"
 
-// A fixture for tests of workers on other hosts: the gateway and agents of the program evo-worker,
-// connected over the loopback interface, with the fake compiler and the fake device.
+// A fixture for tests of workers on other hosts: the gateway and the workers of the program
+// evo-worker, connected over the loopback interface, with the fake compiler and the fake device.
 
 namespace evo::remote {
 

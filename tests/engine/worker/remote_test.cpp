@@ -1,5 +1,5 @@
-// Tests workers on other hosts: the gateway and agents of the program evo-worker, connected over
-// the loopback interface, with the fake compiler and the fake device.
+// Tests workers on other hosts: the gateway and the workers of the program evo-worker, connected
+// over the loopback interface, with the fake compiler and the fake device.
 
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"

@@ -19,12 +19,12 @@ namespace {
 
 constexpr int kFar = 90;  ///< length of the timed shape
 constexpr double kLaunchUs = 50;
-/// An early-stop limit in µs that the kernel's time of 50 µs exceeds by more than clocks drift, but
-/// not by so much that a few launches show this.
+/// An early-stop limit in µs. The kernel's time of 50 µs exceeds it by more than clocks drift, but
+/// not by so much that a few launches show that the kernel is slower.
 constexpr double kGiveUpUs = 48;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// y = 2 x + 1.
+/// A host function that acts as a kernel and computes y = 2 x + 1.
 std::optional<Fault> doubles_and_adds(const fake::Launch& launch) {
   const auto* x = launch.buffer<float>(0);
   auto* y = launch.buffer<float>(1);
@@ -124,10 +124,10 @@ class SessionTest : public testing::Test {
     return session_->time(kernel, "far", Effort::kScreening, early_stop_us, nothing);
   }
 
-  double check_us_ = kLaunchUs;   ///< of a launch by itself
-  double launch_us_ = kLaunchUs;  ///< of a timed launch
+  double check_us_ = kLaunchUs;   ///< duration of a launch outside of timings
+  double launch_us_ = kLaunchUs;  ///< duration of a timed launch
   double now_ms_ = 0;
-  int launches_ = 0;    ///< of kernels on the far shape
+  int launches_ = 0;    ///< launches of kernels on the far shape
   int references_ = 0;  ///< launches of the reference on the far shape
   sample::TemporaryFolder folder_;
   fake::FakeDevice device_;
@@ -224,7 +224,7 @@ TEST_F(SessionTest, KernelsThatAreSlowOnlyWhenCheckedDoNotKeepFastOnesOut) {
   for (const char* key : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(judge(key, kNever).timing);
   check_us_ = 20 * kLaunchUs;
   EXPECT_TRUE(judge("cheat", kNever).rejection);
-  check_us_ = 1.5 * kLaunchUs;  // above the limit, as far as the check can tell
+  check_us_ = 1.5 * kLaunchUs;  // above the limit for "loser", kLaunchUs
   EXPECT_FALSE(judge("loser", kLaunchUs).timing->complete);
   check_us_ = kLaunchUs;
   EXPECT_TRUE(judge("good", kLaunchUs).timing->complete);

@@ -22,8 +22,8 @@ TEST(RunInsight, WhatNoCompilerBuiltSaysNothingOfTheKernel) {
   EvaluationRecord right = sample::green(0, 0, store.put_compilation(sample::compilation("k")), 10);
   right.config_json = R"({"TILE": 0})";
   store.record_evaluation(run, right);
-  // The kernel of the first candidate does not compile. For the second candidate, the compiler ran
-  // out of memory, so its compilation was not stored.
+  // The kernel of `wrong` does not compile. For `unlucky`, the compiler ran out of memory, so the
+  // compilation was not stored.
   EvaluationRecord wrong = sample::rejected(0, 1, {Gate::kBuild, "error: expected a ;"});
   wrong.config_json = R"({"TILE": 1})";
   wrong.compilation = store.put_compilation(sample::failed_compilation("wrong"));

@@ -1,6 +1,6 @@
 """Tests the parts of tools/bench/compare_pytorch.py that need neither PyTorch nor a GPU.
 
-    contenders_test.py PROJECT
+    contenders_test.py PROJECT    # the folder of the project
 """
 
 import sys

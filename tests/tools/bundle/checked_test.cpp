@@ -88,7 +88,7 @@ TEST(CheckedConditions, AreTheRangeAndWhatAllSizesHaveInCommon) {
 TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
   const std::vector<ShapeVariables> shapes = {{{"R", 1}, {"C", 1}}, {{"R", 1}, {"C", 60}}};
   const std::vector<int> sizes = served(kernel(shapes, "", 12), "C", 60);
-  EXPECT_THAT(sizes, testing::Contains(36));  // a multiple of 12, as 60
+  EXPECT_THAT(sizes, testing::Contains(36));  // like 60, a multiple of 12
   const std::vector<int> without = served(kernel(shapes, "", 14), "C", 60);
   EXPECT_THAT(without, testing::Not(testing::Contains(28)));
   EXPECT_THAT(without, testing::Contains(36));
@@ -125,7 +125,8 @@ TEST(CheckedConditions, ADivisionInTheCodeAsksForRemaindersThatWereChecked) {
 TEST(CheckedConditions, LargeBuffersOfSeveralVariablesAreBounded) {
   const CheckedKernel both =
       kernel({{{"R", 1}, {"C", 4096}}, {{"R", 4096}, {"C", 64}}, {{"R", 3}, {"C", 1000}}});
-  EXPECT_THAT(served(both, "R", 5000).back(), 64);  // of 4096 columns
+  // 64 rows of 4096 columns have as many elements as the largest checked buffer, 4096 rows of 64.
+  EXPECT_THAT(served(both, "R", 5000).back(), 64);
   const Json conditions = checked_conditions(both);
   EXPECT_EQ(conditions.back()["expression"], "(R*C) <= 262144");
   EXPECT_EQ(conditions.back()["variables"], Json({"C", "R"}));
@@ -143,7 +144,7 @@ TEST(CheckedConditions, ZeroStandsForNoRemainder) {
 TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   const auto of = [](const std::string& line) { return code_divisors(line + "\n"); };
   // NVRTC 13.0 generates this code for n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n
-  // % 11.
+  // % 11. Only the odd factors of these divisors are expected.
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, -1840700269;"), ElementsAre(7));
   EXPECT_THAT(of("mul.wide.u32 \t%rd1, %r1, 613566757;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, 715827883;"), ElementsAre(3));

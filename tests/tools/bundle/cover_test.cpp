@@ -37,7 +37,8 @@ TEST(BundleCover, AnUnknownTimeServesNothing) {
   EXPECT_THROW((void)fewest_kernels({{1.0, kUnknown}}, 0.02), std::invalid_argument);
 }
 
-/// Compares the selection with the best of all subsets of the kernels.
+/// Compares the number of selected kernels with the size of the smallest subset that serves all
+/// shapes, which the test finds by trying all subsets.
 TEST(BundleCover, NeverTakesMoreKernelsThanItMust) {
   std::mt19937_64 random(7);
   for (int trial = 0; trial < 300; ++trial) {

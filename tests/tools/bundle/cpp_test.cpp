@@ -174,7 +174,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     const ProgramResult refused = exported();
     EXPECT_EQ(refused.exit_code, 2) << name;
     EXPECT_THAT(refused.err, AllOf(HasSubstr("out/" + name), HasSubstr("did not write it")));
-    EXPECT_EQ(refused.out, "") << "it says what it wrote";
+    EXPECT_EQ(refused.out, "") << "evo-export must not report files that it did not write";
     EXPECT_EQ(names(), std::set<std::string>{name});
     EXPECT_EQ(file("out/" + name), "mine\n");
     std::filesystem::remove(folder_.path() / "out" / name);

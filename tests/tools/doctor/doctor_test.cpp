@@ -232,7 +232,8 @@ TEST_F(HostFactsTest, ReadsControlGroupsOfTheFirstVersion) {
   add("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "9223372036854771712\n");
   const HostFacts facts = read();
   EXPECT_EQ(facts.core_limit, 0.5);
-  EXPECT_EQ(facts.memory_limit, std::nullopt) << "beyond all memory is no limit";
+  EXPECT_EQ(facts.memory_limit, std::nullopt)
+      << "a limit above all memory of the machine is no limit";
 }
 
 TEST_F(HostFactsTest, TellTheVersionOfEitherKernelModule) {

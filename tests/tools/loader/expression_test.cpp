@@ -121,13 +121,14 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
       EXPECT_EQ(loaders(text, values), expected) << line;
       ++count;
     } catch (const InputError&) {
-      continue;  // lists are only known behind `in`
+      continue;  // the engine allows lists only after `in`
     }
   }
   EXPECT_GT(count, 1200);
 }
 
-/// Evaluates launch and workspace expressions of the attention problem on all its shapes.
+/// The loader and the engine must give the same values for the launch and workspace expressions of
+/// the attention problem on all its shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;

@@ -47,7 +47,7 @@ State& state() {
   return only;
 }
 thread_local void* context = nullptr;
-thread_local std::vector<void*> below;  ///< contexts under the current one
+thread_local std::vector<void*> below;  ///< the stack of contexts below the current one
 /// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
 /// take part in it.
 std::atomic<unsigned long long> capture_number{0};
@@ -243,8 +243,8 @@ int cuLaunchKernelEx(const void* configuration, void* function, void** parameter
   return cuLaunchKernel(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6],
                         its.stream, parameters, extra);
 }
-/// Writes the low bytes of the tensor's address to the start of the tensor map, so that tests see
-/// the address in the parameters of a launch.
+/// Writes the tensor's address to the start of the tensor map, so that tests see the address in the
+/// parameters of a launch.
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
                            const unsigned long long* dims, const unsigned long long* strides,
                            const unsigned* box, const unsigned* steps, int interleave, int swizzle,

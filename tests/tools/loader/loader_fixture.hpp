@@ -20,8 +20,8 @@ namespace evo {
 
 inline Json expression(const std::string& text) { return {{"expression", text}}; }
 
-/// The manifest of a kernel that reads x (S elements) and writes y, and also has a scalar, a
-/// workspace and a structure as arguments.
+/// The manifest of a kernel that reads x and writes y (S elements each) and lse (F · S elements).
+/// The kernel also has a scalar n and a workspace w as arguments.
 inline Json kernel(const std::string& name, const std::string& arch, int tile) {
   Json manifest = {
       {"name", name},
@@ -50,7 +50,8 @@ inline Json kernel(const std::string& name, const std::string& arch, int tile) {
 }
 
 /// An entry of "chosen_for" in a bundle's index: a device and a shape for which the kernel is
-/// chosen. `size`: the value of S; nullopt for the entry of the default configuration.
+/// chosen. `rank`: the order in which the loader tries the devices of a bundle if it runs on
+/// another device. `size`: the value of S; nullopt for the entry of the default configuration.
 inline Json use(const std::string& device, int rank, const std::string& shape,
                 std::optional<int> size) {
   return {{"device", device},

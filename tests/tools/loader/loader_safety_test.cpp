@@ -74,7 +74,7 @@ TEST_F(Loader, BuffersAreApartAndAlignedAsTheyWereWhenItWasChecked) {
   EXPECT_THAT(launching(0, 1), HasSubstr("argument 'y' is aligned to 4 bytes; it was checked "
                                          "aligned to 256; allow_unchecked(\"y\")"));
   EXPECT_THAT(launching(32, 128), HasSubstr("argument 'x' is aligned to 128 bytes"));
-  const std::array<double, 2> longer = {128, 0};  // of two alignments
+  const std::array<double, 2> longer = {128, 0};  // 512 bytes, twice the alignment
   for (const auto& [x, y] : {std::pair{0, 64}, {64, 0}}) {
     const std::array<void*, 3> buffers = {x_.data() + x, x_.data() + y, nullptr};
     EXPECT_THAT(error_of([&] { bundle.launch(nullptr, longer, buffers.data()); }),
@@ -114,7 +114,8 @@ TEST_F(Loader, ACallerOfAnotherSignatureIsRefused) {
 }
 
 TEST(LoaderHash, IsSha256) {
-  // The test vectors of SHA-256 in FIPS 180-4. The last text fills two blocks.
+  // The hash of an empty text, and the examples of FIPS 180-2. With padding, the text
+  // of 56 letters needs two blocks of 64 bytes.
   EXPECT_EQ(evo_tune::detail::sha256(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(evo_tune::detail::sha256("abc"),
@@ -164,14 +165,15 @@ TEST_F(Loader, AnIndexThatIsNotAsItWasWrittenIsRefused) {
   for (int i = 0; i < 500; ++i) {
     const std::string text = damaged(good, random);
     if (text == good) continue;
-    std::ofstream(folder_.path() / "bundle.json") << text;  // not flushed to the disk each time
+    std::ofstream(folder_.path() / "bundle.json")
+        << text;  // write_file() would flush each file to the disk
     ASSERT_THAT(error_of([&] { evo_tune::Bundle(folder_.path(), EVO_FAKE_DRIVER); }),
                 HasSubstr("export it again"));
   }
 }
 
-/// The loader rejects a damaged index with an Error or reads it, even if its hash is right; it
-/// launches a kernel only with arguments that fit the kernel.
+/// The hashes of these damaged indexes are right. The loader rejects such an index with an Error,
+/// or it reads the index and launches a kernel only with arguments that fit the kernel.
 TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_text(index_);
   const std::string rest = good.substr(good.find('\n') + 1);

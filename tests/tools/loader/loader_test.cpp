@@ -116,7 +116,7 @@ TEST_F(Loader, AKernelIsLaunchedWithItsAttributes) {
   EXPECT_EQ(lines[lines.size() - 3], "with 2=1");
   EXPECT_EQ(lines[lines.size() - 2], "with 6=1");
   EXPECT_THAT(lines.back(), HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: "));
-  plan(0)["steps"][0].erase("attributes");  // an older bundle
+  plan(0)["steps"][0].erase("attributes");  // as in an older bundle
   open().launch(stream(7), shape, buffers_.data());
   for (const std::string& line : log()) EXPECT_FALSE(line.starts_with("with")) << line;
   plan(0)["steps"][0]["attributes"] = {"priority"};
@@ -288,7 +288,7 @@ TEST_F(Loader, ThreadsShareABundle) {
     for (const std::string& line : lines) ++count[line.substr(0, line.find(' '))];
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
-  EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
+  EXPECT_EQ(count["load"], 1);  // all shapes are nearest to the shape of one kernel
   // The threads use 20 shapes on 4 streams. One of the streams is the per-thread default stream, so
   // each of the threads allocates its own workspaces for it.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));

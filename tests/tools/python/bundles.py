@@ -1,5 +1,6 @@
 """Fixtures for tests with a bundle of three made-up kernels and a fake CUDA driver that records its
-calls. Arguments of a test: paths of fake driver, make_plans, source folder, installed evo-tune."""
+calls. A test takes four arguments: the path of the fake driver, of the program make_plans, of the
+source folder, and of the folder in which the package evo_tune is installed."""
 
 import ctypes
 import hashlib

@@ -17,7 +17,7 @@ clean evo-tune --version | grep -F "evo-tune $version"
 nvrtc="$(clean evo-tune doctor --json 2>/dev/null | grep -o '"[^"]*libnvrtc[^"]*"' | head -n 1)"
 case "$nvrtc" in
   *"$folder/venv/"*) echo "NVRTC: $nvrtc" ;;
-  *) echo "NVRTC of the environment is not what is found: $nvrtc"; exit 1 ;;
+  *) echo "evo-tune finds another NVRTC than that of the environment: $nvrtc"; exit 1 ;;
 esac
 clean evo-tune --generations 2 --children 4 --device virtual:l4 --space row_softmax_l4 --explain none --quiet
 clean evo-elite

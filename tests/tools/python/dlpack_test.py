@@ -1,4 +1,4 @@
-"""Tests reading tensors from DLPack capsules: made-up ones of a GPU, and those of NumPy."""
+"""Tests reading tensors from DLPack capsules: made-up GPU tensors, and arrays of NumPy."""
 
 import ctypes
 import sys
@@ -14,7 +14,10 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Producer:
-    """A made-up GPU tensor with the DLPack methods. `version`: None before DLPack 1."""
+    """A made-up GPU tensor with the DLPack methods.
+
+    `version`: of DLPack, or None for versions before 1.
+    """
 
     def __init__(self, shape, code=2, bits=32, version=(1, 1), device=(2, 0), address=0x1000,
                  strides=None, offset=0, flags=0, lanes=1):
@@ -62,7 +65,7 @@ class Dlpack(BundleTest):
             self.assertEqual(_name(x.capsule), used)
             self.assertEqual(x.streams, [7])
             self.launch(bundle, x)
-            self.assertEqual(x.streams, [7, 1])  # the standard's name of the default stream
+            self.assertEqual(x.streams, [7, 1])  # 1: DLPack's number of the default stream
             self.assertEqual(x.deleted, 2)
 
     def test_what_is_wrong_is_said_and_given_back(self):

@@ -73,7 +73,8 @@ DTYPES = {name: DType(name) for name in _CODES}
 
 
 def install(driver=None):
-    """Installs the fake as the module torch. With `driver`, tensors have DLPackExchangeAPI."""
+    """Installs the fake as the module torch. With the library `driver` of the fake CUDA
+    driver, tensors have DLPackExchangeAPI."""
     torch = types.ModuleType("torch")
     torch.driver, torch.allocated, torch.is_enabled = driver, [], True
     if driver is not None:

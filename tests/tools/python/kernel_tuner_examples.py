@@ -1,9 +1,11 @@
 """Runs unchanged examples of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
 
-EVO_KERNEL_TUNER_EXAMPLES: the folder of these CUDA examples. Each search ends after
-EVO_EXAMPLE_SEARCH_SECONDS (10 s). EVO_DEVICE: the device. Prints for each script that it ran, that
-evo-tune refused it with a message, that it took longer than EVO_EXAMPLE_SECONDS (120 s), or that it
-FAILED. Only FAILED counts as a failure of the test.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the package
+evo_tune. SCRIPT: names of examples (default: all). Environment variables:
+EVO_KERNEL_TUNER_EXAMPLES is the folder of the CUDA examples, EVO_DEVICE the device. Each search
+ends after EVO_EXAMPLE_SEARCH_SECONDS (10 s). Prints for each script that it ran, that evo-tune
+refused it with a message, that it took longer than EVO_EXAMPLE_SECONDS (120 s), or that it FAILED.
+Only FAILED counts as a failure of the test.
 """
 
 import os
@@ -44,7 +46,8 @@ def outcome(script, folder):
 
 
 def main():
-    # A background job of a shell ignores SIGINT, and so would the scripts that it starts.
+    # A background job of a shell ignores SIGINT, and so do the processes that it starts. This call
+    # restores SIGINT, with which outcome() ends scripts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")

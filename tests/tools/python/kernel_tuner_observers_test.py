@@ -40,7 +40,7 @@ class Observers(unittest.TestCase):
         for one in results:
             self.assertGreater(one["num_regs"], 0)
             self.assertTrue(0 < one[alu] < 100, one)
-            self.assertEqual(one[dram], 0)  # it fits into the L2 cache
+            self.assertEqual(one[dram], 0)  # the data fit into the L2 cache
             for name in ("nvml_energy", "core_freq", "per_watt", "dram__bytes.sum"):
                 self.assertTrue(numpy.isnan(one[name]), name)
         self.assertIn("NVMLObserver: nvml_energy, core_freq: nan, because the driver does not report",

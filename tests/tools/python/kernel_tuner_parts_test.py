@@ -1,6 +1,6 @@
 """Tests expressions and grids of Kernel Tuner scripts: kernel_tuner_parts_test.py PROGRAMS SOURCE
 
-SOURCE: the folder that contains the package evo_tune.
+PROGRAMS is not used. SOURCE: the folder that contains the package evo_tune.
 """
 
 import sys

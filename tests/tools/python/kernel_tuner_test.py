@@ -86,7 +86,7 @@ class TuneKernel(unittest.TestCase):
                                      answer=[arguments[1] + arguments[2], None, None, None])
         self.assertEqual(blocks(results), [32, 128, 256])
         self.assertEqual(environment["failed"][0]["block_size_x"], 64)
-        self.assertEqual(blocks(tuned(source)[0]), [32, 128, 256])  # against the default
+        self.assertEqual(blocks(tuned(source)[0]), [32, 128, 256])  # the default is the reference
 
     def test_restrictions_of_each_kind(self):
         for restriction in ("block_size_x > 64", ["block_size_x > 64"],
@@ -135,8 +135,8 @@ class TuneKernel(unittest.TestCase):
                    "answer": [arguments[1] + arguments[2], None, None, None]}
         self.assertEqual(len(tuned(**options)[0]), 4)
         self.assertEqual(set(seen), {1e-5})
-        # Four calls: zeros, noise, the right output and a changed one. All configurations give the
-        # same output, which is judged once.
+        # verify() is called four times: with zeros, with noise, with the right output and with a
+        # changed output. All configurations give the same output, which is judged once.
         self.assertEqual(len(seen), 4)
         self.assertEqual(tuned(ADD.replace("+ b", "- b"), **options)[0], [])
 
@@ -193,7 +193,7 @@ class TuneKernel(unittest.TestCase):
         results, environment = tuned(params={"block_size_x": list(range(32, 1025, 32))},
                                      strategy="genetic_algorithm",
                                      strategy_options={"max_fevals": 8}, seed=3)
-        self.assertIn("'genetic' stands for it", environment["said"])
+        self.assertIn("'genetic' replaces it", environment["said"])
         self.assertTrue(1 <= len(results) <= 9, results)
         with self.assertRaisesRegex(NotSupported, "allowed: brute_force"):
             tuned(strategy="no_such")

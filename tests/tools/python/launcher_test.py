@@ -112,7 +112,7 @@ class Launcher(BundleTest):
             bundle(Array(0x1000000, (2, 64)), Array(0x1000100, (1,), "<f4"),
                    y=Array(0x1000200, (2, 64), "<f4"), s=0, stream=0x100)
             return log()
-        call()  # with another device's context
+        call()  # in the context of device 1, which is not current
         with no_python(bundle):
             (line,) = call()
         current = ctypes.c_void_p()
@@ -145,7 +145,7 @@ class Launcher(BundleTest):
             with no_python(bundle) if is_fast else contextlib.nullcontext():
                 plan(Array(0x3000, (2, 64)), SCALE, Array(0x5000, (2, 64), "<f4"), 0)
             self.assertIn("on 0x7: 12288 1280 20480 0 64", launches()[0])
-            plan(0x3000, 0x500, 0x5000, 0)  # addresses that it has not seen before
+            plan(0x3000, 0x500, 0x5000, 0)  # addresses that the plan has not seen before
             self.assertIn("on 0x7: 12288 1280 20480 0 64", launches()[0])
             self.assert_error("the plan takes 4 buffers (x, scale, y, s), got 3",
                               lambda: plan(x, SCALE, y))

@@ -31,7 +31,7 @@ class Loader(BundleTest):
     def test_launches_with_what_follows_from_the_shapes(self):
         bundle = self.load()
         self.assertEqual((bundle.inputs, bundle.outputs), (["x", "scale"], ["y", "s"]))
-        self.assertEqual(bundle.defaults, {"F": 0})  # no size of an input
+        self.assertEqual(bundle.defaults, {"F": 0})  # the shapes of the inputs do not contain F
         y = Array(0x2000, (3, 64), "<f4")
         result = bundle(Array(0x1000, (3, 64)), SCALE, y=y, s=None, stream=7)
         self.assertIs(result[0], y)
@@ -89,7 +89,7 @@ class Loader(BundleTest):
             return bundle(Array(0x1000, x), SCALE, y=0x2000, **more)
         infer((5, 64), s=0)
         infer((320,), s=0, B=5)  # the other sizes determine S
-        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # they determine F as well
+        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # the sizes determine F as well
         self.assertEqual(len(launches()), 3)
         self.assert_error("expected y to have size 64 at dimension 1 (S, as x has), but got 32",
                           lambda: bundle(Array(0x1000, (5, 64)), SCALE,
@@ -162,7 +162,7 @@ class Loader(BundleTest):
         bundle(Array(0x1000, (2, 64)), SCALE, y=0x2000, s=0)
         lines = log()
         self.assertIn("retain 0", lines)
-        self.assertIn("load cubin sm", lines)  # code is of a context
+        self.assertIn("load cubin sm", lines)  # each context loads the code for itself
 
     def test_waits_for_the_stream_of_an_interface(self):
         bundle = self.load()
@@ -202,7 +202,7 @@ class Loader(BundleTest):
         fake.fake_capture(1)
         count, lines = workspaces()
         self.assertEqual(count, 1)
-        self.assertLess(lines.index("mode 2"), lines.index("allocate 8"))  # relaxed, then restored
+        self.assertLess(lines.index("mode 2"), lines.index("allocate 8"))  # 2: relaxed capture
         self.assertIn("synchronize 0x99", lines)
         self.assertLess(lines.index("synchronize 0x99"), lines.index("mode 0"))
         self.assertEqual(workspaces()[0], 0)
@@ -250,7 +250,7 @@ class Expressions(BundleTest):
         count = 0
         for (text, expected), tree in zip(table, made(expressions=[t for t, _ in table])[1]):
             if tree is None:
-                continue  # lists are only known behind `in`
+                continue  # the engine allows lists only after `in`
             try:
                 value = value_of(tree, {"A": 5, "B": -3, "C": 0})
             except evo_tune.Error:

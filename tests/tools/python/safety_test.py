@@ -1,5 +1,5 @@
-"""The Python loader refuses sizes, files, buffers and indexes that differ from those of the checked
-kernel."""
+"""Tests that the Python loader refuses sizes, files, buffers and indexes that differ from those of
+the checked kernel."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import random
 from bundles import DRIVER, Array, BundleTest, evo_tune, fake, launches, made, main
 
 SCALE = Array(0x500, (1,), "<f4")
-SAMPLE = 2  # number of wrong values at each place
+SAMPLE = 2  # number of wrong values tried at each place of an index
 SHAPE = {"B": 2, "S": 64, "F": 0}
 
 
@@ -186,7 +186,8 @@ class Safety(BundleTest):
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
                 (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # Puts an undamaged kernel first, because it determines the bundle's list of buffers.
+            # Puts an undamaged kernel first, because the first kernel determines the buffers of
+            # the bundle.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()

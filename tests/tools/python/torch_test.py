@@ -81,7 +81,7 @@ class TorchOp(BundleTest):
             operator = evo_tune.torch_op(bundle, "evo_tune_test::written")
             x, scale = inputs()
             before = x._version
-            with self.assertRaises(RuntimeError):  # the results are no tensors
+            with self.assertRaises(RuntimeError):  # 1 and 2 are no tensors
                 operator(x, scale)
         self.assertGreater(x._version, before)
         self.assertTrue(operator._schema.arguments[0].alias_info.is_write)

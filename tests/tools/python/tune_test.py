@@ -1,4 +1,8 @@
-"""Tests evo_tune.tune() on the virtual GPU: tune_test.py PROGRAMS SOURCE."""
+"""Tests evo_tune.tune() on the virtual GPU: tune_test.py PROGRAMS SOURCE.
+
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the
+package evo_tune.
+"""
 
 import contextlib
 import io
@@ -57,7 +61,7 @@ class Tune(unittest.TestCase):
 
         result = tuned(reference=reference)
         self.assertEqual({n for n, _ in asked}, {1001, 4096})
-        self.assertGreaterEqual(len(asked), 2 * 5, "five seeds of each")
+        self.assertGreaterEqual(len(asked), 2 * 5, "five seeds for each shape")
         self.assertFalse(result.interrupted)
         self.assertEqual(result.best["rank"], 1)
         self.assertEqual(result.best["shape"], "even")

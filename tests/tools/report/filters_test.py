@@ -98,7 +98,7 @@ class FiltersTest(ReportCase):
         name, words = keys[place]
         x = 50 + place * (width - 120) / (len(keys) - 1)
         top, bottom = 84, 420 - 28
-        self.drag(box, (x, top + 4), (x, (top + bottom) / 2 - 8))  # the upper half: the second word
+        self.drag(box, (x, top + 4), (x, (top + bottom) / 2 - 8))  # the half with the second word
         expected = self.count(f"CAST(config ->> '$.{name}' AS TEXT) = '{words[1]}'")
         self.assertEqual(self.shown(), (expected[0], expected[1], expected[0]))
         self.assertTrue(0 < expected[0] < CANDIDATES)

@@ -78,7 +78,7 @@ def close_all():
 
 
 class ReportCase(unittest.TestCase):
-    fresh = True  # every test gets a freshly opened page
+    fresh = True  # True: every test gets a freshly opened page
 
     @classmethod
     def setUpClass(cls):
@@ -134,7 +134,7 @@ class ReportCase(unittest.TestCase):
         return found[0]
 
     def option(self, section, place):
-        """The data series of plot number `place` in a section, by the plotting library."""
+        """The data series of plot number `place` in a section, as the plotting library has them."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
                          "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
                          section, place)

@@ -75,7 +75,7 @@ class SentencesTest(ReportCase):
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
-        # Without A/B pairs, 1.5 % may be the scatter of two separate measurements.
+        # Without A/B pairs, a difference of 1.5 % may be the scatter of two separate measurements.
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, step([("D", "x", "y")], 1.015, 5.1, pairs=0))),
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))

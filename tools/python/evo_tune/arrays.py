@@ -18,8 +18,8 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
 
 @dataclass
 class Array:
-    """A buffer that a caller passes. `shape`, `dtype` and `device` are None if the caller passed
-    only an address."""
+    """A buffer that a caller passes. `shape` and `dtype` are None if the caller passed only an
+    address."""
     address: int
     shape: Optional[tuple] = None
     dtype: Optional[str] = None
@@ -61,8 +61,8 @@ def device_of(value, driver):
 
 
 def array_of(value, stream, driver):
-    """Describes the buffer `value`. Later work on `stream` waits for pending work that writes the
-    buffer."""
+    """Describes the buffer `value`. Unless `value` is an address or a PyTorch tensor, later work on
+    `stream` waits for pending work that writes the buffer."""
     if value is None or isinstance(value, int):
         return Array(value or 0)
     if is_tensor(value):

@@ -32,7 +32,8 @@ class _Prepared:
     fixed: dict  # position -> ctypes object of a scalar
     buffers: list  # (position, argument) pairs
     workspace_bytes: dict  # position -> bytes
-    workspaces: dict = field(default_factory=dict)  # stream, thread, capture -> position -> address
+    # (stream, thread, capture) -> position -> address
+    workspaces: dict = field(default_factory=dict)
     lock: Any = field(default_factory=threading.Lock)
 
     def workspaces_of(self, driver, stream):
@@ -198,7 +199,8 @@ class Bundle:
 
     @contextlib.contextmanager
     def _readied(self, inputs, keywords, stream):
-        """Checks the buffers of a call, makes their context current, and returns a Call."""
+        """A context manager: checks the buffers of a call, makes a context of their device current,
+        and yields a Call."""
         given, sizes = self._bound(inputs, keywords)
         driver, devices, name = self._driver, {}, None
         try:
@@ -347,7 +349,7 @@ class Bundle:
         key = (context, file)
         if key not in self._modules:
             self._modules[key] = self._driver.load(file, kernel["sha256"][code])
-        allowed = self._allowed.setdefault(key, {})  # keeps the largest size of any launch
+        allowed = self._allowed.setdefault(key, {})  # most dynamic shared bytes
         for step in steps:
             allowed[step.entry] = max(allowed.get(step.entry, 0), step.sizes[6])
         loaded = [(self._driver.function(self._modules[key], step.entry, allowed[step.entry], file),

@@ -1,5 +1,5 @@
 """Lets a function of this process serve as a problem's reference or check program: evo-tune starts
-a small program, which sends the name of its folder to this process."""
+a small program, which sends the name of the folder with the data to this process."""
 
 import json
 import sys

@@ -108,15 +108,16 @@ class Driver:
 
     @contextlib.contextmanager
     def on(self, device):
-        """Makes a context of `device` current and returns its handle; None keeps the current
-        context."""
+        """A context manager: makes a context of `device` current and yields its handle. If `device`
+        is None, keeps the current context."""
         context = self.context()
         if device is None and context is None:
             raise Error("no CUDA context is current on this thread")
         if device is None or (context is not None and self.device_number() == device):
             yield context
             return
-        with self._lock:  # never released: PyTorch and the CUDA runtime share it
+        # The primary context is never released, because PyTorch and the CUDA runtime share it.
+        with self._lock:
             if device not in self._primary:
                 retained = c_void_p()
                 self.call("cuDevicePrimaryCtxRetain", byref(retained), device)

@@ -55,7 +55,7 @@ def _prepared(bundle, call):
                  for its in prepared.arguments]
     steps = [(step.entry, step.sizes, step.positions, function.value, step.attributes)
              for function, step in prepared.steps]
-    # The function keeps `prepared`, not the bundle, to avoid a reference cycle through _launcher.
+    # `workspaces` keeps `prepared`, not the bundle, to avoid a reference cycle through _launcher.
     workspaces = functools.partial(_workspaces, prepared, bundle._driver)
     return call.context, arguments, steps, workspaces
 

@@ -37,7 +37,8 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # A variable with one value in all tuned shapes may be omitted, if no input's size needs it.
+        # A caller may omit a variable that has one value in all tuned shapes, unless an input's
+        # size depends on the variable.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -64,7 +65,7 @@ def checked_text(file):
 
 
 def _buffers_of(kernel):
-    """The buffers that a caller passes, from the kernel's "plan". Raises an exception of
+    """The buffers that a caller passes, from the kernel's "plan". Raises Error or an exception of
     errors.DAMAGE if the plan is damaged."""
     buffers = [its for its in kernel["plan"]["arguments"]
                if its["direction"] not in NOT_GIVEN]
@@ -78,7 +79,7 @@ def _buffers_of(kernel):
 
 
 def _uses_of(kernel, variables):
-    """The devices and shapes for which a kernel may be chosen ("chosen_for"). Raises an
+    """The devices and shapes for which a kernel may be chosen ("chosen_for"). Raises Error or an
     exception of errors.DAMAGE if the entry of the kernel is damaged."""
     for code in ("machine_code", "ptx"):
         _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
@@ -91,7 +92,7 @@ def _uses_of(kernel, variables):
         if use["sizes"] and len(use["sizes"]) != len(variables):
             raise Error("'sizes' are not those of the shape variables")
         if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
-            raise Error("'shape', 'device' or 'name' is no text")
+            raise Error("'shape', 'device' or 'name' is no string")
     return uses
 
 

@@ -190,7 +190,7 @@ def _tensor_map(its, values):
 
 
 def _place_map(argument, arguments):
-    """Raises Error unless the tensor lies within its buffer."""
+    """Sets TensorMap.of. Raises Error unless the tensor lies within its buffer."""
     its, of = argument.map, argument.json["of"]
     names = [argument.name for argument in arguments]
     if of not in names:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import Error
 
-#: Environment variable: the device to use instead of the one that choose_device() finds.
+#: Environment variable that names the device to use; without it, choose_device() takes a GPU.
 DEVICE_VARIABLE = "EVO_DEVICE"
 
 
@@ -104,7 +104,7 @@ def gpu_count():
 
 
 def gpu_name(device):
-    """The name of a device "cuda:N" as the driver gives it; None for all others."""
+    """The name of a device "cuda:N" as the driver gives it; None for any other device."""
     number = device.removeprefix("cuda:")
     driver, name = _driver(), ctypes.create_string_buffer(256)
     if number == device or not number.isdecimal() or driver is None or driver.cuDeviceGetName(
@@ -114,7 +114,8 @@ def gpu_name(device):
 
 
 def choose_device(number=0):
-    """The value for --device: EVO_DEVICE if set, else a GPU, else a virtual device."""
+    """The value for --device: EVO_DEVICE if set, else the GPU `number`, else virtual:l4 if there is
+    no GPU."""
     chosen = os.environ.get(DEVICE_VARIABLE)
     if chosen:
         return chosen

@@ -29,7 +29,7 @@ class Worker:
 
 
 def node_actors(ray, node, arguments):
-    """Starts the workers of one node and returns their futures."""
+    """Starts the workers of one node. Returns pairs of an actor and its future."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     gpus = int(node["Resources"].get("GPU", 0)) if arguments.device != "none" else 0

@@ -74,7 +74,7 @@ class Result:
         return Report(target)
 
     def bundle(self, path):
-        """Writes the best kernel as a bundle and returns the path."""
+        """Writes a bundle with the best kernel to the folder `path`, and returns the path."""
         target = Path(path).resolve()
         programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
         return target

@@ -29,10 +29,10 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of
     a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's. The first check
     uses the content of the arrays; later checks draw normal numbers of the same mean and deviation
-    (integers: between the smallest and the largest). reference: a function of the same names that
-    returns the kernel's outputs: an array, a tuple in the order of the parameters, or a dict.
-    tune() calls it for every seed and shape. shapes: variables by the shape's name; the last shape
-    is timed.
+    (integers: between the smallest and the largest). reference: a function that takes the inputs by
+    name and returns the kernel's outputs: an array, a tuple in the order of the parameters, or a
+    dict. tune() calls `reference` for every seed and shape. shapes: variables by the shape's name;
+    the last shape is timed.
     kernel: the kernel's name, if the source has several kernels. grid, block, shared: numbers or
     expressions of variables, macros and the inputs that are whole numbers. tolerance: the largest
     relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
@@ -102,7 +102,7 @@ class _Progress:
 
     def __init__(self, generations, quiet):
         self._quiet = quiet
-        self._reason = ""  # why the first candidate failed
+        self._reason = ""  # why the first rejected candidate failed
         self._bar = None
         if not quiet:
             try:
@@ -153,7 +153,7 @@ class _Task:
         self._given = {}  # for each shape: the inputs by name
         self._written = {}  # for each shape: the expected outputs by name
         self._variables = {}
-        self._likes = {}  # by name: an array of the library that the reference uses
+        self._likes = {}  # by name: an input as given, whose type shows its library
 
     def read(self, inputs, reference, shapes):
         """Reads the kernel's parameters and each shape's inputs and expected outputs."""
@@ -219,7 +219,8 @@ class _Task:
         return {one: numpy.asarray(arrays.to_numpy(value)) for one, value in named.items()}
 
     def answer(self, case_folder, reference):
-        """Calls the user's reference function for one set of inputs of the correctness gate."""
+        """Calls the user's reference function for one set of inputs of the correctness gate, and
+        writes the expected outputs. Returns the exit code and the message of the program."""
         case = json.loads((case_folder / "case.json").read_text())
         given = {}
         for name, value in self._given[case["shape"]].items():

@@ -9,7 +9,8 @@ from .plan import evaluate
 def infer(arguments, shapes, given, variables, defaults):
     """The values of all shape variables in `variables`, in order. `arguments`: the arguments of a
     kernel in a bundle's index. `shapes`: the shapes of the known buffers, by name. `given`: values
-    that the caller passed. Sizes may be symbolic sizes of torch.compile."""
+    that the caller passed. `defaults`: values of variables that may be omitted. Sizes may be
+    symbolic sizes of torch.compile. Raises Error for a conflict or a missing value."""
     values, origin = dict(given), {name: "as given" for name in given}
     known = [(argument, tuple(shapes[argument["name"]])) for argument in arguments
              if argument["name"] in shapes and "dimensions" in argument]

@@ -5,8 +5,9 @@ make(space) creates a strategy. `space` is a dict of "seed", "elite", "configura
 which returns at most `count` configurations (dicts with a value for each macro; an empty list ends
 the search). A strategy may also have these methods:
 
-    observe(outcomes)   gets dicts of "config" and "time_us", or "failed_at": the gate that failed
-    refuse(refused)     gets dicts of "config" and "why", for configurations that evo-tune refuses
+    observe(outcomes)   gets a list of dicts of "config" and "time_us", or "failed_at" (a gate)
+    refuse(refused)     gets a list of dicts of "config" and "why": configurations that evo-tune
+                        refuses
 """
 
 import json
@@ -18,8 +19,8 @@ from .local_server import LocalServer
 
 
 def serve(make, source=None, target=None):
-    """Runs a strategy that communicates with evo-tune by standard input and output. The main part
-    of a strategy's program calls serve().
+    """Runs a strategy that communicates with evo-tune by standard input and output. Call serve() in
+    the main part of a strategy's program.
 
     make: a function that gets the space and returns the strategy.
     """

@@ -38,7 +38,7 @@ class Launch {
   /// `arguments`: (direction, bytes, alignment, may_overlap, value) of each argument. `steps`:
   /// (entry, seven sizes for grid, block and dynamic shared memory, positions of the arguments,
   /// function, launch attributes) of each step. `workspaces`: a function that returns the workspace
-  /// addresses of a stream by position.
+  /// addresses of a stream by argument position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
   /// Starts the kernel in the context in which it was loaded. Returns false instead of throwing if

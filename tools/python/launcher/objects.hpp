@@ -90,7 +90,7 @@ class Objects {
   bool needs_gradient(PyObject* tensor);
 
   const Whereabouts& whereabouts_;
-  std::deque<Type> types_;  ///< references stay valid
+  std::deque<Type> types_;  ///< a deque, so that references stay valid
   const Exchange* exchange_ = nullptr;
   nb::object tensor_, parameter_, empty_, raw_stream_, is_grad_enabled_, empty_names_;
   // Interned Python strings: the names of attributes and keys that are read.

@@ -60,8 +60,8 @@ enum class Compare : std::uint8_t {
 /// How setp combines the result of the comparison with its third operand.
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 
-/// The operands of setp, which compares a and b, combines the result and its negation with a
-/// predicate, and writes both.
+/// The operands of setp, which compares a and b, combines the result and its negation with the
+/// predicate `third`, and writes the combined values to `holds` and `opposite`.
 struct CompareOperands {
   std::uint32_t holds = kNoRegister;
   std::uint32_t opposite = kNoRegister;

@@ -22,8 +22,9 @@ struct AluEntry {
 /// instruction's spelling.
 struct HelperHandlers {
   /// Handlers that copy a register and extend it by zeros or by its sign, or truncate it, by [log2
-  /// of destination bytes][log2 of source bytes][source is signed]. Destinations have 2, 4, 8 or 16
-  /// bytes; a source may also have 1 byte, which is the low byte of its register.
+  /// of destination bytes][log2 of source bytes][source is signed]. Destinations and sources have
+  /// 2, 4, 8 or 16 bytes. For destinations of 2 bytes, the source may also be the low byte of a
+  /// register.
   Handler resize[5][5][2] = {};  // AluOperands
   /// Handlers that convert integers to floats, by [signed][log2 of the integer's bytes − 1], with
   /// AluOperands.
@@ -33,7 +34,8 @@ struct HelperHandlers {
   /// ConvertOperands.
   Handler f64_to_integer[2][4] = {};
   Handler f32_to_integer[2][4] = {};
-  /// Handlers that round a float to an integral value of the same type, with ConvertOperands.
+  /// Handlers of cvt from a float to the same type, which may round to an integral value, with
+  /// ConvertOperands.
   Handler same_f32 = nullptr;
   Handler same_f64 = nullptr;
   /// Handlers that compare, by [unsigned, signed, float][log2 of the bytes], with CompareOperands.
@@ -53,7 +55,8 @@ struct AluTable {
   }
 };
 
-/// True if the host's CPU supports AVX2 and the other extensions that simd_target.hpp enables.
+/// True if the host's CPU supports AVX2, FMA, BMI2 and F16C. Every such CPU also supports the other
+/// extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
 /// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the

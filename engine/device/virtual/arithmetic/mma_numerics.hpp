@@ -9,8 +9,8 @@ namespace evo::ptx {
 
 /// The rule by which the tensor cores of an architecture add products. In each step, the products
 /// and the accumulator are aligned to their largest exponent, truncated to `fraction_bits` bits
-/// below it, and added exactly; the sum is rounded toward zero. The rules are from
-/// microsoft/MMA-Sim (arXiv 2511.10909), tables of Ampere, Ada and Hopper.
+/// below it, and added exactly. The sum is rounded toward zero to `result_bits` fraction bits. The
+/// rules are from microsoft/MMA-Sim (arXiv 2511.10909), tables of Ampere, Ada and Hopper.
 struct DotRule {
   int step = 8;  ///< number of products added in one step
   int fraction_bits = 24;
@@ -22,7 +22,7 @@ struct MmaNumerics {
   DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
   DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
   /// The rules for wgmma, from MMA-Sim: the hardware multiplies fp8 in steps of 32 products; f16
-  /// and bf16 are computed as in mma.sync.
+  /// and bf16 are computed as in Hopper's mma.sync.
   DotRule wgmma_half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
   DotRule wgmma_fp8 = {.step = 32, .fraction_bits = 13, .result_bits = 13};
   /// True: ptxas emulates mma.sync of fp8 with f16. The emulation unpacks the bytes to f16,
@@ -34,7 +34,7 @@ struct MmaNumerics {
 };
 
 /// The rules by which the tensor cores of the architecture `arch`, from sm_80 to sm_90a, compute.
-/// For any other architecture, returns the rules of the newest known architecture.
+/// For newer architectures, returns the rules of sm_90.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
 /// Computes D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8].

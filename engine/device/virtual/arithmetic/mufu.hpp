@@ -54,9 +54,9 @@ EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   return static_cast<std::int32_t>(sum >> 15);
 }
 
-/// The operand of ex2.approx.ftz.f32 in units of 2^-23, truncated to 23 binary places. If the
-/// operand is negative and its fraction is not zero, the fraction is complemented bitwise, as in
-/// the hardware, so the fraction is one unit too small.
+/// The operand of ex2.approx.ftz.f32, limited to ±200, in units of 2^-23 and truncated to 23 binary
+/// places. If the operand is negative and its fraction is not zero, the fraction is complemented
+/// bitwise, as in the hardware, so the fraction is one unit too small.
 EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
   const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);

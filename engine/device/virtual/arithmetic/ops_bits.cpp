@@ -97,6 +97,7 @@ constexpr auto prmt_op = [](U32 a, U32 b, U32 c) {
   }
   return result;
 };
+/// The result of prmt with a mode; a comment at each value of kMode names PTX's mode.
 template <int kMode>
 constexpr auto prmt_mode_op = [](U32 a, U32 b, U32 c) {
   const U64 bytes = static_cast<U64>(b) << 32 | a;

@@ -4,7 +4,8 @@
 #include "engine/device/virtual/arithmetic/simd_lanes.hpp"
 // clang-format on
 
-// Handlers of setp and set, which compare two registers and write predicates.
+// Handlers that compare two registers and write predicates: for setp, and for the comparison in
+// set.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

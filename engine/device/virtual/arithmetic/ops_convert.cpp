@@ -37,8 +37,8 @@ EVO_INLINE double round_to_integer(double value) {
   return __builtin_ceil(value);
 }
 
-/// The integer that the PTX ISA defines for NaN: 0 or, for f64 sources and 64-bit results, a number
-/// in which only the highest bit is set.
+/// The integer that the PTX ISA defines for NaN: if the source is f64 or the result has 64 bits, a
+/// number in which only the highest bit is set; otherwise 0.
 template <typename I, typename F>
 EVO_INLINE I integer_of_nan() {
   constexpr bool kWide = sizeof(F) == 8 || sizeof(I) == 8;

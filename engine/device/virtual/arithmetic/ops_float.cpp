@@ -7,7 +7,8 @@
 
 // Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware.
 // ex2.approx, rcp.approx and the instructions built on them give the same bits as the hardware
-// (mufu.hpp). Other approximate instructions return the correctly rounded result.
+// (mufu.hpp). sqrt.approx is rounded correctly. Other approximate f32 instructions are computed in
+// double.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -187,8 +188,8 @@ constexpr auto max_f64 = [](double a, double b) {
   return a > b ? a : b;
 };
 constexpr auto copysign_f64 = [](double a, double b) { return __builtin_copysign(b, a); };
-// The approximate f64 instructions use only the upper 32 bits of the operand, and give at least 20
-// correct bits.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 use only the upper 32 bits of the operand, and the
+// lower 32 bits of their result are zero.
 constexpr auto rcp_approx_f64 = [](double a) {
   const double x =
       __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, a) & 0xffffffff00000000ULL);

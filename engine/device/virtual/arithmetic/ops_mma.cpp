@@ -5,8 +5,8 @@
 #include "engine/device/virtual/arithmetic/simd_target.hpp"
 // clang-format on
 
-// Computes mma.sync tiles, eight columns at a time, and converts registers to the floats of a tile.
-// Exponents are integers. A step is a group of products that tensor cores add at once (DotRule).
+// Computes tiles of matrix products, eight columns at a time, and widens 8-bit and 16-bit elements
+// to the floats of a tile. A step is a group of products that tensor cores add at once (DotRule).
 // Each product is an exact float, which is aligned to the largest exponent of its step by scaling
 // it with a power of two and truncating it to an integer.
 
@@ -61,8 +61,8 @@ struct Tile {
   int k;
 };
 
-/// The largest exponent of the terms of one step, to which they are aligned, for one row and eight
-/// columns.
+/// The exponent to which the terms of one step are aligned, for one row and eight columns: the
+/// largest exponent of the terms, or kLeastExponent if this is larger.
 EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count, Floats acc) {
   const std::int32_t* exponent_a = tile.exponent_a + row * tile.k;
   Ints largest = exponents_of(acc);

@@ -8,8 +8,8 @@ namespace evo::ptx {
 /// are RoundedOperands.
 void rounded_f32(Warp& warp, const Instr& in);
 void rounded_f64(Warp& warp, const Instr& in);
-/// Handlers of cvt.{rz,rm,rp} (ConvertOperands): from f64 to f32, from integers to f32, and from
-/// 64-bit integers to f64.
+/// Handlers of cvt.{rz,rm,rp} (ConvertOperands): from f64 to f32, and from integers to f32 and f64.
+/// rounded_integer_to_float() returns null for other types.
 void rounded_f64_to_f32(Warp& warp, const Instr& in);
 Handler rounded_integer_to_float(Type destination, Type source);
 

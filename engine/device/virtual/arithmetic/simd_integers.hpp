@@ -4,7 +4,8 @@
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Short names of integer types, and for each type its wider and its signed or unsigned counterpart.
+// Short names of integer types. `Names` gives for each unsigned type its PTX types, the signed type
+// of its width, and the types of twice its width.
 
 namespace evo::ptx::EVO_SIMD {
 

@@ -88,7 +88,7 @@ void ternary(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// For each lane: dst = F(a, b, c, d), where the four sources have the same type.
+/// For each lane: dst = F(a, b, c, d). A is the type of a and b; c and d have 32 bits.
 template <typename D, typename A, auto F>
 void quaternary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

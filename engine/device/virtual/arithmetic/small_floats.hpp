@@ -127,8 +127,8 @@ EVO_INLINE std::uint8_t float_to_e4m3(float value) {
   return static_cast<std::uint8_t>(result);
 }
 
-/// Converts float to e5m2, rounding to nearest even. Large values saturate to ±57344; NaN becomes
-/// 0x7f.
+/// Converts float to e5m2, rounding to nearest even. Large values and infinity saturate to ±57344;
+/// NaN becomes 0x7f.
 EVO_INLINE std::uint8_t float_to_e5m2(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;

@@ -63,7 +63,7 @@ void check_against(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint
                    const std::byte* values) {
   const bool both_strong = access.is_strong && other.is_strong;
   // CtaHistory records no completed bulk copies (`other.warp` from kMaxWarps on), so whether the
-  // access is ordered after such a copy is unknown.
+  // access is ordered after such a copy is unknown, and no race is reported.
   const bool is_landed = other.warp >= kMaxWarps && !other.is_async;
   if (both_strong || is_landed) return;
   if (!other.is_async && is_ordered(warp, rank, other.warp, other.time)) return;

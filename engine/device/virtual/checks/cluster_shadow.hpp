@@ -44,8 +44,9 @@ class ClusterShadow {
   std::size_t granules_ = 0;
   bool is_empty_ = true;
   std::vector<RemoteAccess> writes_;
-  std::vector<std::vector<RemoteAccess>> reads_;  ///< [rank · warps + warp]; empty: none
-  std::vector<RemoteAccess> latest_;              ///< [rank · warps + warp]
+  /// by rank · warps + warp: the last read of each granule; empty if the warp has read nothing
+  std::vector<std::vector<RemoteAccess>> reads_;
+  std::vector<RemoteAccess> latest_;  ///< by rank · warps + warp: the latest access
 };
 
 }  // namespace evo::ptx

@@ -102,7 +102,7 @@ void Cta::report_livelock(const Warp& warp) {
                   " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
-/// Reports each warpgroup in which some, but not all, of the four warps executed a wgmma.
+/// Reports each warpgroup whose warps executed different numbers of wgmma instructions.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     for (int w = 0; w < kGroupWarps; ++w) {

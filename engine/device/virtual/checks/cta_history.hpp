@@ -13,8 +13,8 @@ namespace evo::ptx {
 
 /// Records how one CTA synchronises with the other CTAs of a launch: the strong writes of other
 /// CTAs that it has read, and its own releases. Only the host thread that runs the CTA modifies
-/// this object. Other host threads read only the CTA's releases and acquisitions, which never
-/// change once they are recorded.
+/// this object. Other host threads read only fences() and the CTA's releases and acquisitions,
+/// which never change once they are recorded.
 ///
 /// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
 /// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and
@@ -49,13 +49,15 @@ class CtaHistory {
   /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
   /// further address.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
+  /// True if see() recorded `change` at `place` for a read that is ordered before the current time
+  /// of `warp`.
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
 
  private:
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =
-      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
+      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< by chain: number of releases
   /// For another CTA: the time of each of its warps up to which this CTA knows the warp's
   /// acquisitions, and the number of acquisitions that this CTA has adopted.
   struct Reached {
@@ -72,7 +74,7 @@ class CtaHistory {
     Chains all;               ///< also chains acquired by the releasing CTAs
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
-        published;  ///< releases of other CTAs
+        published;  ///< by CTA: the times of its warps that acquired releases publish
   };
   struct Seen {
     std::uint64_t change = 0;
@@ -88,9 +90,9 @@ class CtaHistory {
   std::deque<Acquisition> acquisitions_;
   std::deque<Release> releases_;
   ReleaseChain fences_;
-  std::vector<Chains> acquired_;        ///< one element per warp
+  std::vector<Chains> acquired_;        ///< by warp: the chains that it acquired
   std::vector<const Release*> latest_;  ///< latest release of each warp
-  std::vector<Knowledge> knowledge_;    ///< one element per warp
+  std::vector<Knowledge> knowledge_;    ///< by warp
   std::unordered_map<const void*, Seen> seen_;
 };
 

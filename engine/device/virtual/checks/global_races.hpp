@@ -22,14 +22,16 @@
 
 namespace evo::ptx {
 
-/// Finds races in global memory between the CTAs of one launch: accesses to memory that kernels may
-/// write and that are not ordered after a conflicting access of another CTA to the same location.
-/// The reported races do not depend on the order in which CTAs run. "Weak" and "strong" mean the
-/// same as in the memory consistency model of PTX; a strong write is an atomic or a strong store.
+/// Finds races in global memory between the CTAs of one launch. A race is an access to memory that
+/// kernels may write, if the access is not ordered after a conflicting access of another CTA to the
+/// same location. The reported races do not depend on the order in which CTAs run. "Weak" and
+/// "strong" mean the same as in the memory consistency model of PTX; a strong write is an atomic or
+/// a strong store.
 ///
-/// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer records the
-/// warp and the time of the last weak write, the last strong write and the last read. A write by
-/// warp v of CTA A at time t is ordered before an access by warp w of CTA B if:
+/// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer (see
+/// start()) records the warp and the time of the last weak write, the last strong write and the
+/// last read. A write by warp v of CTA A at time t is ordered before an access by warp w of CTA B
+/// if:
 ///   1. After the write, CTA A executes a fence (of GPU or system scope) or a release, in warp v or
 ///      in a warp that a barrier orders after v.
 ///   2. After the fence or release, CTA A executes a strong write to some location.
@@ -56,7 +58,7 @@ class GlobalRaces {
   /// plus 1, and the next 5 bits are the warp; the next bit is set for a strong write, and the
   /// lowest 32 bits are the time. The record 0 means that there was no access.
   using Record = std::uint64_t;
-  static constexpr std::uint64_t kStripeBytes = 128;  ///< bytes whose places share a lock
+  static constexpr std::uint64_t kStripeBytes = 128;  ///< adjacent bytes that share a lock
   struct Word {
     Record write;
     Record change;
@@ -65,7 +67,7 @@ class GlobalRaces {
   };
 
   /// A weak read of a CTA, and the record of a strong write by another CTA that is not ordered with
-  /// it (0: none).
+  /// the read (0: none).
   struct PlainRead {
     int pc = 0;
     int warp = 0;
@@ -98,13 +100,13 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
-  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: the
-  /// kernel has strong accesses (which include atomics).
+  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: see
+  /// Program::has_changes.
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if the kernel has no strong accesses, so no instruction orders its CTAs; a PlainShadow
-  /// then replaces the shadow words.
+  /// True if no instruction of the kernel orders its CTAs, because it has no strong accesses and no
+  /// clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.
@@ -121,8 +123,8 @@ class GlobalRaces {
   [[nodiscard]] ReleaseChain& new_chain();
   /// The history of a CTA; creates the history if it does not exist.
   [[nodiscard]] CtaHistory& history_of(std::uint64_t cta);
-  /// Stops reporting races, because flags in memory that is not checked may order the CTAs'
-  /// accesses.
+  /// Stops reporting races. Called if releases cannot be recorded, because these may order the
+  /// CTAs' accesses: for flags in memory that is not checked, and beyond kMostChains chains.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
   /// Makes a record from `cta`, the index of a CTA plus 1, which is all that PlainShadow stores.
@@ -132,8 +134,8 @@ class GlobalRaces {
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
   // The following functions check and record accesses to a word; the caller must hold the lock of
-  // the word's stripe. The functions that return a Record return that of the conflicting access, or
-  // 0.
+  // the word's stripe. The functions that return a Record return the record of the conflicting
+  // access, or 0.
   [[nodiscard]] Record read(Word& word, const Actor& actor);
   [[nodiscard]] Record before_write(const Word& word, const Actor& actor);
   /// Checks an atomic whose result depends on the previous value.
@@ -154,7 +156,7 @@ class GlobalRaces {
   /// Marks the weak reads by the instruction at `pc` as guesses, because the same CTA later
   /// accessed a location of such a read by an atomic.
   void explain(int pc);
-  /// Keeps the weak reads of a finished CTA, except those at locations that its atomics accessed.
+  /// Keeps `reads`, the weak reads of a finished CTA at locations that its atomics did not access.
   void leave(std::uint64_t cta, PlainReads reads);
   /// A weak read that is not ordered with a strong write by another CTA.
   struct Unordered {
@@ -173,7 +175,7 @@ class GlobalRaces {
   static constexpr std::size_t kStripes = 256;
   static constexpr std::size_t kMostChains = 1 << 20;
   static constexpr std::size_t kMostLate = 1 << 16;
-  static constexpr std::size_t kMostLeft = 1 << 20;  ///< limit of plain reads of finished CTAs
+  static constexpr std::size_t kMostLeft = 1 << 20;  ///< limit of weak reads of finished CTAs
 
   [[nodiscard]] static Record record(const Actor& actor) {
     return (actor.cta + 1) << kCtaShift | static_cast<Record>(actor.warp) << kWarpShift |
@@ -206,7 +208,7 @@ class GlobalRaces {
   std::mutex guess_mutex_;
   std::set<int> explained_;
   std::map<int, Unordered> suspected_;                            ///< by instruction
-  std::map<std::pair<const Word*, std::uint64_t>, Record> late_;  ///< by place and reading CTA
+  std::map<std::pair<const Word*, std::uint64_t>, Record> late_;  ///< by location and reading CTA
   std::unordered_map<std::uint64_t, PlainReads> left_;            ///< by CTA
   std::size_t left_count_ = 0;
   std::mutex mutex_;  ///< protects everything below except the stripes

@@ -12,7 +12,7 @@ namespace evo::ptx {
 /// Finds accesses to global memory that precede griddepcontrol.wait. A GridWait object is for one
 /// CTA of a kernel that may start while the previous kernel of the stream still runs. A thread may
 /// access memory that the previous kernel writes if the thread has executed griddepcontrol.wait, or
-/// if a barrier orders it after a thread that has executed griddepcontrol.wait.
+/// if a barrier orders the thread after a thread that has executed griddepcontrol.wait.
 class GridWait {
  public:
   /// Clears all records, so that a new CTA can run.

@@ -53,8 +53,8 @@ class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a hazard; thread-safe. Returns true if the hazard was kept, because no other hazard has
-  /// the same kind and instructions.
+  /// Adds a hazard; thread-safe. Returns true if the hazard is new and was kept, and false if the
+  /// log has a hazard of the same kind and instructions, or already has `limit` hazards.
   bool add(Hazard hazard);
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;
   /// All hazards, sorted by CTA and instruction, so that reports do not depend on thread timing.
@@ -66,7 +66,7 @@ class HazardLog {
   std::vector<Hazard> hazards_;
 };
 
-/// An instruction as text for reports: "line 12 (ld.shared.f32), kernel.cu:34".
+/// An instruction as text for reports: "PTX line 12 (ld.shared.f32), kernel.cu:34".
 [[nodiscard]] std::string describe_instruction(const Program& program, int instruction);
 
 /// A hazard as one line of a report.

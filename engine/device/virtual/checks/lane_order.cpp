@@ -40,7 +40,7 @@ void LaneOrder::become_partial() {
 void LaneOrder::met(std::uint32_t lanes, std::uint32_t now) {
   become_partial();
   Times& times = *times_;
-  std::array<std::uint32_t, kWarpSize> known{};  // to any of `lanes`
+  std::array<std::uint32_t, kWarpSize> known{};  // the latest time that any of `lanes` knows
   for_lanes<std::size_t>(lanes, [&](std::size_t lane) {
     for (std::size_t l = 0; l < kWarpSize; ++l) known[l] = std::max(known[l], times[lane][l]);
   });
@@ -100,7 +100,8 @@ bool LaneOrder::is_unordered(int lane, int span, std::uint32_t time) const {
   if (time < whole_) return false;
   if (!is_partial_) return span != lane;
   if (span < kWarpSize) return is_unordered_lane(lane, span, time);
-  // Each half has a lane of the access, because the span is the smallest group with all its lanes.
+  // Each half of the span contains a lane of the access, because the span is the smallest group
+  // that contains all lanes of the access.
   for (const unsigned half : {node_of(span) * 2, node_of(span) * 2 + 1}) {
     const int lanes = kWarpSize >> (std::bit_width(half) - 1);
     const int first = static_cast<int>(half) * lanes - kWarpSize;

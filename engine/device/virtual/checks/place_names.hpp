@@ -14,7 +14,7 @@ class PlaceNames {
 
   /// The name of a thread, such as "thread (3,0,0) of warp 1".
   [[nodiscard]] std::string thread(int warp, int lane) const;
-  /// The name of a byte of shared memory, such as "byte 12 of shared 'tile'".
+  /// The name of a byte of shared memory, such as "byte 12 of shared 'tile' (shared byte 1036)".
   [[nodiscard]] std::string shared(std::uint64_t address) const;
 
  private:

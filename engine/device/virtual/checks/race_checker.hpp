@@ -12,8 +12,8 @@
 
 namespace evo::ptx {
 
-/// The kind of an access to shared memory: weak accesses (kPlain) race with all accesses; strong
-/// accesses (.volatile, .relaxed …) and atomics race only with weak accesses.
+/// The kind of an access to shared memory. A weak access (kPlain) may race with every other access;
+/// a strong access (.volatile, .relaxed …) or an atomic may race only with weak accesses.
 enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 
 /// A conflicting pair of accesses: the current access and a recorded access.
@@ -21,7 +21,7 @@ struct Conflict {
   int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
   int other_warp = 0;         ///< from kMaxWarps on: a completed bulk copy into shared memory
-  int other_lane = 0;         ///< kWarpSize: several lanes
+  int other_lane = 0;         ///< a span of lanes (joined_span()); from kWarpSize on: several lanes
   int other_pc = 0;
   bool other_is_write = false;
   bool other_is_async = false;

@@ -33,9 +33,9 @@ struct Release {
   [[nodiscard]] bool operator==(const Release&) const = default;
 };
 
-/// A chain of releases at one location: a sequence of strong writes in which each modifies the
-/// value of the previous one, as atomics do. A thread that reads the value of one release also
-/// acquires all earlier releases of the chain. Thread-safe.
+/// A chain of releases, for example at one location: a sequence of strong writes in which each
+/// modifies the value of the previous one, as atomics do. A thread that reads the value of one
+/// release also acquires all earlier releases of the chain. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);
@@ -50,7 +50,8 @@ class ReleaseChain {
  private:
   mutable std::mutex mutex_;
   std::vector<const Release*> releases_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;  ///< indices
+  /// by CTA: the indices of its releases in releases_
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;
 };
 
 }  // namespace evo::ptx

@@ -30,8 +30,8 @@ class StoreOwners {
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
   /// True if the launch stored to a buffer that is not recorded or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }
-  /// For each granule of buffer number `position`: the linear index of the storing CTA plus 1, or
-  /// 0.
+  /// For each granule of buffer number `position`: the linear index of the first CTA that stored to
+  /// it, plus 1; 0 if no CTA did.
   [[nodiscard]] std::vector<std::uint32_t> owners(std::size_t position) const;
 
  private:

@@ -180,8 +180,8 @@ void clear_taint(Warp& warp, std::uint32_t reg) {
 }
 
 /// Propagates taint for all lanes at once, by the rules kAny and kMove, with the same result as
-/// lane_taint() for each lane. Returns false if the instruction's taint rule is neither kAny nor
-/// kMove.
+/// lane_taint() for each lane. Does nothing and returns false if the instruction's taint rule is
+/// neither kAny nor kMove, or if its destination has 16 bytes.
 bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
   if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
     return false;

@@ -15,10 +15,10 @@ void propagate_taint(Warp& warp, const Instr& in);
 /// is their origin.
 void take_foreign_taint(Warp& warp, const UnknownData& from = {});
 
-/// Reports that the guard of `in` depends on uninitialised data, even if the guard enables no lane.
-/// Reports nothing if all uninitialised data of the warp are in registers that were never set. A
-/// thread that has no data to process may compute with variables that it never loaded, as long as
-/// no result reaches memory.
+/// Reports a hazard if the guard of `in` depends on uninitialised data, even if the guard enables
+/// no lane. Reports nothing if all uninitialised data of the warp are in registers that were never
+/// set, because a thread that has no data to process may compute with variables that it never
+/// loaded, as long as no result reaches memory.
 void check_guard_taint(Warp& warp, const Instr& in);
 
 /// Clears Warp::tainted if no register holds uninitialised data any more.
@@ -28,14 +28,14 @@ void drop_stale_taint(Warp& warp);
 [[nodiscard]] std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                           std::uint32_t mask);
 
-/// Sets the taint of a register in one lane; bit b of `taint` is for byte b of the register, which
-/// has up to 4, 8 or 16 bytes.
+/// Sets the taint of a register of `bytes` bytes in one lane. Bit b of `taint` is for byte b of the
+/// register.
 void set_taint(Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane, std::uint32_t taint);
 [[nodiscard]] std::uint32_t get_taint(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                       int lane);
 
 /// Reports, once for each instruction, that the warp's current instruction uses uninitialised data
-/// for `purpose`.
+/// in `lanes`. `purpose`: the end of "uninitialised data …", such as "decide what is executed".
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose);
 
 }  // namespace evo::ptx

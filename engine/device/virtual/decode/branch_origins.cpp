@@ -10,7 +10,8 @@ namespace {
 
 /// limit of the bytes in which the analysis stores the origins of all registers at all instructions
 constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
-constexpr std::size_t kMuchCode = 32;  ///< number of instructions that count as much code
+/// A branch that decides on more instructions than this decides on a large part of the code.
+constexpr std::size_t kMuchCode = 32;
 
 /// Flags that say why a value may differ between CTAs; 0: the value is the same in all CTAs.
 using Origin = std::uint8_t;
@@ -137,7 +138,8 @@ class Analysis {
   }
 
   /// The reasons (Origin) why CTAs may take different directions at a branch. 0 for instructions
-  /// that are not branches, and for branches that all CTAs take in the same direction.
+  /// that are not branches, for branches that all CTAs take in the same direction, and for branches
+  /// that depend on the completion of an mbarrier.
   [[nodiscard]] Origin branch_origin(std::uint32_t pc) {
     if (paths_.next[pc].size() < 2) return 0;
     const Origin origin = inputs(pc);
@@ -188,7 +190,8 @@ class Analysis {
   PostDominators paths_;
   bool loads_are_known_;
   std::size_t slots_;
-  std::vector<Origin> forced_;  ///< origins of branches that lead to each instruction
+  /// origins of the branches that decide whether each instruction is executed
+  std::vector<Origin> forced_;
   std::vector<Origin> before_;  ///< origins of each register before each instruction
 };
 

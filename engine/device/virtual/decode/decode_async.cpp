@@ -56,8 +56,8 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   context.emit(exec_wait_group, WaitGroupOperands{keep}, Pipe::kBarrier, TaintRule::kOwn);
 }
 
-/// Consumes the order, scope, space and type. Returns true if the mbarrier may be in another CTA of
-/// the cluster.
+/// Consumes the modifiers for order, scope, space and type of an mbarrier instruction. Returns true
+/// if the mbarrier may be in another CTA of the cluster.
 bool take_mbarrier_words(const DecodeContext& context, Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
   modifiers.take_one_of({"cta", "cluster"});

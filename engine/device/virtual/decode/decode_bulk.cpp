@@ -15,7 +15,8 @@ Address address_of(DecodeContext& context, const Operand& operand) {
 }
 
 /// Emits a bulk copy. `size`: the register with the number of bytes; kNoRegister if the copy has
-/// coordinates. `mask`: see BulkCopy::kMask.
+/// coordinates. `mask`: the register with the mask of the CTAs that receive the data; kNoRegister
+/// if the copy is no multicast copy.
 void emit_copy(DecodeContext& context, const BulkCopy& copy, std::uint32_t size, std::uint32_t mask,
                const std::vector<std::uint32_t>& coordinates = {}) {
   std::vector<std::uint32_t> registers = {copy.to.base, copy.from.base, copy.barrier.base, size,

@@ -8,9 +8,9 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMaxCalls = 1U << 13;  // limit of inlined functions, including empty ones
+constexpr std::size_t kMaxCalls = 1U << 13;  // limit of calls when all functions are inlined
 
-/// A function that the CUDA driver provides, with its parameters' and its result's sizes in bytes.
+/// A function that the CUDA driver provides, with the sizes in bytes of its parameters and result.
 struct SystemFunction {
   std::string_view name;
   Handler handler;
@@ -76,7 +76,7 @@ void DecodeContext::decode_call(const Instruction& in, int depth) {
   const auto found = module_.functions.find(callee.name);
   if (found == module_.functions.end() || !found->second.has_body) {
     if (decode_system_call(in)) return;
-    unsupported("call of '" + callee.name + "', which has no body here");
+    unsupported("call of '" + callee.name + "', which has no body in this module");
   }
   if (in.guard >= 0) unsupported("guarded call");
   const Function& function = found->second;

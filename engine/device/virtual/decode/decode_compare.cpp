@@ -43,7 +43,7 @@ void emit_compare(DecodeContext& context, CompareOperands op, Type type) {
   op.a = context.source(in.operands[1], type);
   op.b = context.source(in.operands[2], type);
   if (op.combine != Combine::kNone) {
-    if (in.operands.size() != 4) context.fail(in.spelling + " needs a third predicate");
+    if (in.operands.size() != 4) context.fail(in.spelling + " needs a predicate as third source");
     op.third = context.predicate(in.operands[3]);
     op.negated = in.operands[3].negated;
   }

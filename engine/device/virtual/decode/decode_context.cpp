@@ -24,8 +24,9 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
 }
 
-/// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg or, if the kernel
-/// states its number of threads, an equal share of an SM's 65536 registers; otherwise 0.
+/// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg. If the kernel
+/// states only its number of threads, the 65536 registers of an SM are divided among the threads of
+/// .minnctapersm CTAs (default: 1). Otherwise 0.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;
@@ -123,7 +124,8 @@ void DecodeContext::decode_function(Frame& frame, int depth) {
   for (const Instruction& in : function.body) {
     instruction_pc.push_back(static_cast<std::uint32_t>(program_.code.size()));
     decode_instruction(frame, in, depth);
-    if (program_.code.size() > kMaxInstructions) throw PtxError("program too large", in.line);
+    if (program_.code.size() > kMaxInstructions)
+      throw PtxError("program too large: more than 2^20 instructions", in.line);
   }
   const auto end = static_cast<std::uint32_t>(program_.code.size());
   instruction_pc.push_back(end);
@@ -244,7 +246,7 @@ void DecodeContext::place_kernel_parameters() {
     offset += variable.bytes;
     if (offset > kMaxParameterBytes) {
       throw PtxError(
-          "the kernel's parameters are above " + std::to_string(kMaxParameterBytes) + " bytes",
+          "the kernel's parameters take more than " + std::to_string(kMaxParameterBytes) + " bytes",
           entry.line);
     }
   }

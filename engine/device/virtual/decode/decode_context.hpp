@@ -22,11 +22,14 @@ class DecodeContext {
 
   struct Frame {
     const Function* function;
-    std::vector<std::uint32_t> registers;        ///< function's register → virtual register
-    std::vector<std::int64_t> variable_address;  ///< window offsets of variables; −1: unplaced
-    std::vector<std::uint32_t> label_pc;         ///< instruction of each label that has been passed
-    std::vector<std::pair<std::size_t, int>> branch_fixups;  ///< instruction, label
-    /// index in Program::branch_targets, label
+    std::vector<std::uint32_t> registers;  ///< function's register → virtual register
+    /// offset of each variable in its state space; −1: not yet assigned
+    std::vector<std::int64_t> variable_address;
+    /// instruction of each label, known after the whole function is decoded
+    std::vector<std::uint32_t> label_pc;
+    /// branches whose target is set after the whole function is decoded: instruction, label
+    std::vector<std::pair<std::size_t, int>> branch_fixups;
+    /// the same for brx.idx: index in Program::branch_targets, label
     std::vector<std::pair<std::size_t, int>> target_fixups;
     std::vector<std::size_t> return_fixups;  ///< branches to the end of an inlined function
     bool is_entry = true;
@@ -137,7 +140,7 @@ class DecodeContext {
   };
   std::vector<PendingDestination> pending_;
   std::set<const Function*> placed_;
-  std::size_t calls_ = 0;  ///< number of calls inlined so far
+  std::size_t calls_ = 0;  ///< number of calls decoded so far
   bool in_helper_ = false;
 };
 

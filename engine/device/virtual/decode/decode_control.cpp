@@ -90,7 +90,7 @@ void decode_control(DecodeContext& context) {
       decode_sleep(context);
       break;
     case Opcode::kPmevent:
-      emit(exec_nop);  // a hint
+      emit(exec_nop);  // events of the performance monitor have no effect here
       break;
     case Opcode::kGriddepcontrol:
       decode_grid_control(context);

@@ -7,8 +7,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. All
-// other conversions are composed of one or two instructions here.
+// Decodes cvt. alu_table() contains most conversions between floating-point formats, by their
+// spelling. All other conversions are composed of one to three instructions here.
 
 namespace evo::ptx {
 namespace {

@@ -150,7 +150,7 @@ void load_parameters(DecodeContext& context, const AccessSpelling& access, std::
   for (std::size_t e = 0; e < elements.size(); ++e) {
     const std::int64_t offset = from + static_cast<std::int64_t>(e) * bytes;
     if (offset < 0 || offset + bytes > context.program().parameter_bytes)
-      context.fail("read beyond the parameters");
+      context.fail("read beyond the kernel's parameters");
     if (elements[e]->kind != Operand::Kind::kRegister) continue;
     const std::uint32_t dst = context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
     const Handler fn = load_parameter_handler(bytes, is_signed(access.type), width);
@@ -240,7 +240,7 @@ void decode_store(DecodeContext& context) {
 void decode_fence(DecodeContext& context) {
   const Instruction& in = context.current();
   if (in.opcode != Opcode::kMembar && in.opcode != Opcode::kFence) {
-    // prefetch, prefetchu and applypriority
+    // prefetch, prefetchu and applypriority have no effect here.
     context.emit(exec_nop, NoOperands(), Pipe::kGlobal, TaintRule::kOwn);
     return;
   }

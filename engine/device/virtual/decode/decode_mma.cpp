@@ -17,7 +17,7 @@ std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operan
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
   if (elements.size() != count) {
     context.fail(context.current().spelling + " needs " + std::to_string(count) +
-                 " registers here, has " + std::to_string(elements.size()));
+                 " registers in an operand, but has " + std::to_string(elements.size()));
   }
   for (const Operand& element : elements) {
     regs.push_back(write ? context.destination(element, type) : context.source(element, type));
@@ -121,7 +121,7 @@ void decode_mma(DecodeContext& context) {
     decode_double_mma(context, is_small ? 8 : 16, kDepths[static_cast<std::size_t>(depth)]);
     return;
   }
-  if (is_small) modifiers.unsupported("of m8n8k4 only f64");
+  if (is_small) modifiers.unsupported("m8n8k4 is supported for f64 only");
   op.shape = find_mma_shape(kDepths[static_cast<std::size_t>(depth)], a, b, c);
   if (op.shape == nullptr || d != c || in.operands.size() != 4) modifiers.unsupported();
   if (is_fp8(a) && !mma_numerics(context.program().target).has_fp8) {

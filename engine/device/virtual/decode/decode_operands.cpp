@@ -4,9 +4,9 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Converts operands to registers. Literals and special registers become constants, names become
-// addresses, and an instruction that changes the width is inserted if the operand's register is
-// wider or narrower than the instruction's type.
+// Converts operands to registers. Literals, special registers and addresses of variables become
+// registers that are filled before the first instruction. An instruction that changes the width is
+// inserted if the operand's register is wider or narrower than the instruction's type.
 
 namespace evo::ptx {
 namespace {
@@ -258,7 +258,7 @@ DecodeContext::AddressOperand DecodeContext::address(const Operand& operand) {
     result.space = found.space;
     result.is_parameter = found.is_kernel_parameter;
   } else if (base.kind != Operand::Kind::kInteger) {
-    fail("an address of this kind");
+    fail("an address must be a register, a variable or a number");
   }
   return result;
 }

@@ -10,7 +10,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kWarpgroupRows = 64;
-constexpr int kTileColumns = 8;  ///< columns of a tile
+constexpr int kTileColumns = 8;
 
 struct ShapeSpelling {
   int tiles = 0;  ///< number of tiles of eight columns

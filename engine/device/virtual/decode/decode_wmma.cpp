@@ -91,7 +91,6 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   modifiers.take("sync");
   modifiers.take("aligned");
   if (modifiers.take_one_of({"row", "col"}) < 0 || modifiers.take_one_of({"row", "col"}) < 0) {
-    // A and B may have the same layout, so that the same modifier occurs twice.
     modifiers.take("row");
     modifiers.take("col");
   }

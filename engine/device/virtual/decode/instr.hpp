@@ -40,9 +40,9 @@ enum class TaintRule : std::uint8_t {
   kSelect,   ///< selp: from the selected source and the predicate
   kPredAnd,  ///< an initialised false clears taint
   kPredOr,   ///< an initialised true clears taint
-  kPack,     ///< vector to scalar
-  kUnpack,   ///< scalar to vector
-  kPermute,  ///< prmt with a known selector
+  kPack,     ///< byte by byte, from the elements of a vector to one register
+  kUnpack,   ///< byte by byte, from one register to the elements of a vector
+  kPermute,  ///< prmt: byte by byte if the selector is initialised, otherwise all bytes
   kShift,    ///< shl, shr by a known multiple of 8: byte by byte, otherwise as kAny
   kOwn,      ///< the handler propagates taint itself
 };
@@ -91,7 +91,7 @@ struct Instr {
     return std::get<T>(operands);
   }
 };
-static_assert(sizeof(Instr) <= 64, "an instruction is a cache line");
+static_assert(sizeof(Instr) <= 64, "an Instr must fit in one cache line");
 
 /// Data about an instruction for reports, taint and predicted costs.
 struct InstrInfo {
@@ -108,7 +108,7 @@ struct InstrInfo {
   std::uint32_t flops = 0;     ///< tensor work of a warp in operations: multiply-adds × 2
   Opcode opcode = Opcode::kOther;
   std::string spelling;                     ///< for messages
-  std::vector<std::uint32_t> sources;       ///< registers read (offsets), including the guard
+  std::vector<std::uint32_t> sources;       ///< registers read (offsets), without the guard
   std::vector<std::uint32_t> destinations;  ///< registers written
   /// the reason why the instruction cannot be executed; empty if it can
   std::string unsupported;

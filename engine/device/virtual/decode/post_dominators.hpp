@@ -8,9 +8,9 @@
 namespace evo::ptx {
 
 /// For each instruction, `meeting` is its immediate post-dominator, which is the instruction where
-/// all paths from it join. The index end() stands for the end of the program. kNone: no path from
-/// the instruction reaches the end. A trap is treated as if execution continued after it, because
-/// each assertion would otherwise be a separate path to the end.
+/// all paths from it join. The end of the program has the index end(). kNone: no path from the
+/// instruction reaches the end. A trap is treated as if execution continued after it, because each
+/// assertion would otherwise be a separate path to the end.
 struct PostDominators {
   static constexpr std::uint32_t kNone = 0xffffffffU;
 

@@ -106,7 +106,7 @@ class ProductRegisters {
       std::erase_if(state, [&](const InFlight& i) { return i.product == number_of(pc); });
       state.push_back({number_of(pc), 0});
     }
-    if (in.guard != kNoRegister) return;  // the instruction may not be executed
+    if (in.guard != kNoRegister) return;  // the guard may be false
     if (in.fn == exec_wgmma_commit) {
       for (InFlight& item : state) item.commits = std::min(item.commits + 1, kMostCommits);
     } else if (in.fn == exec_wgmma_wait) {
@@ -152,8 +152,9 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// In a state of analysis 2, bit 0 is set if no wgmma.fence has been executed yet. The bit of a
-  /// register that some wgmma uses is set if the register was written since the last wgmma.fence.
+  /// In a state of analysis 2, bit 0 is set if some path to the instruction has no wgmma.fence. The
+  /// bit of a register that some wgmma uses is set if some path writes the register after its last
+  /// wgmma.fence.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {

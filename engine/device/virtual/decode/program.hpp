@@ -15,7 +15,7 @@ namespace evo::ptx {
 /// A register that holds a constant, which is written before a warp starts.
 struct ConstantRegister {
   std::uint32_t offset;
-  std::uint32_t bytes;  ///< 4: one word per lane, or a predicate; or 2, 8, 16
+  std::uint32_t bytes;  ///< bytes per lane: 2, 4, 8 or 16; 4 for a predicate
   std::uint64_t bits;
   bool predicate = false;
 };
@@ -53,8 +53,9 @@ enum class Special : std::uint8_t {
   kReservedSharedEnd,
   kReservedShared0,
   kReservedShared1,
-  kEnvReg1,  ///< upper half of the address of the grid's workspace
-  kEnvReg2,  ///< lower half
+  kEnvReg1,  ///< upper half of the address of the memory with which cooperative groups
+             ///< synchronise the grid
+  kEnvReg2,  ///< lower half of this address
   kClusterIdX,
   kClusterIdY,
   kClusterIdZ,
@@ -124,13 +125,14 @@ struct Program {
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
   int global_granule = 4;  ///< bytes per shadow word of global memory
-  /// The kernel has atomics on global memory that return a value, or reads data that it writes. The
-  /// results of a sample of its CTAs cannot be extrapolated to the grid, because a CTA may wait for
-  /// another CTA or take over its work.
+  /// The kernel has atomics on global memory that return a value, or both `reads_signals` and
+  /// `sends_signals`, or it synchronises its grid. The results of a sample of its CTAs cannot be
+  /// extrapolated to the grid, because a CTA may wait for another CTA or take over its work.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
   bool sends_signals = false;  ///< has atomics or strong stores on global memory
-  bool has_changes = false;    ///< has atomics or strong stores visible to other CTAs
+  bool has_changes = false;    ///< has strong accesses to global memory (which include atomics) or
+                               ///< clusters, so that accesses of its CTAs may be ordered
   bool cooperative = false;    ///< its CTAs wait for each other, so all must be resident at once
   /// the kernel executes griddepcontrol.wait, so it may start while the previous kernel still runs
   bool waits_for_grid = false;

@@ -25,7 +25,8 @@ inline constexpr std::uint32_t kAllLanes = 0xffffffffU;
 inline constexpr std::uint32_t kSlotBytes = 128;
 inline constexpr std::uint32_t kNoRegister = 0xffffffffU;
 
-/// A range of Program::registers. A write to kNoRegister is discarded.
+/// A range of Program::registers, which may contain kNoRegister. A write to kNoRegister is
+/// discarded.
 struct RegisterList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;

@@ -17,7 +17,7 @@ namespace evo::ptx {
 /// Returns the reason as text if the slice is impossible, because an address or a branch depends on
 /// shared memory, tensor cores, other CTAs, or a clock. The slice must run with
 /// LaunchContext::owners set, so that stores are recorded but not executed. If a slice loads from
-/// memory that kernels may write, the launch ends.
+/// memory that kernels may write, the launch ends with a hazard.
 [[nodiscard]] std::variant<Program, std::string> slice_of_stores(const Program& program);
 
 /// Computes the slice that determines whether the instructions in `kept` (one flag for each

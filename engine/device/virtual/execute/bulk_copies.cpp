@@ -176,7 +176,8 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     cta.fail(HazardKind::kBarrier, static_cast<int>(barrier.copies.back().pc), -1,
              "mbarrier at " + cta.names().shared(address) +
                  ": the bulk copies of one phase bring " + std::to_string(bytes) +
-                 " bytes, and it expects " + std::to_string(barrier.transactions) + " (expect_tx)");
+                 " bytes, but the mbarrier expects " + std::to_string(barrier.transactions) +
+                 " (expect_tx)");
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);

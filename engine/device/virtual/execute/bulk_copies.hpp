@@ -39,8 +39,8 @@ struct BulkLoad {
 };
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
-/// must not overwrite it until the thread waits for the read (wait_group.read). The virtual GPU
-/// writes the data to global memory when the thread waits for the copy or exits.
+/// must not overwrite the source until the thread waits for the read (wait_group.read). The virtual
+/// GPU writes the data to global memory when the thread waits for the copy or exits.
 struct BulkStore {
   int lane = 0;
   std::uint32_t group = 0;  ///< number of bulk groups that the thread had committed before
@@ -60,7 +60,8 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Reads the source, in global memory, of a copy that `lane` issues to shared memory.
 [[nodiscard]] BulkLoad read_source(Warp& warp, int lane, const std::vector<BulkChunk>& chunks);
-/// As above, for a source in the CTA's own shared memory, at the addresses BulkChunk::global.
+/// Like read_source(), for a source in the CTA's own shared memory, at the addresses
+/// BulkChunk::global.
 [[nodiscard]] BulkLoad read_shared_source(Warp& warp, int lane,
                                           const std::vector<BulkChunk>& chunks);
 /// Starts a copy into the shared memory of `owner`. The copy completes on `barrier`, which must be

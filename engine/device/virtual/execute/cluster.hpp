@@ -29,9 +29,9 @@ inline constexpr std::uint64_t kClusterPart = 1ULL << 24;
 /// The releases at addresses of a cluster's shared memory. `address`: as a thread of `cta` uses it.
 class SharedReleases {
  public:
-  /// Returns null if there is no release at the address, or if it is not in shared memory.
+  /// Returns null if there is no release at `address`, or if `address` is not in shared memory.
   [[nodiscard]] ReleaseChain* find(const Cta& cta, std::uint64_t address) const;
-  /// Like find(), but makes the chain if it does not exist.
+  /// Like find(), but makes the chain if `address` in shared memory has none.
   [[nodiscard]] ReleaseChain* make(const Cta& cta, std::uint64_t address);
   void clear() { chains_.clear(); }
 

@@ -27,11 +27,12 @@ namespace evo::ptx {
 /// Counts of the memory requests of one instruction, summed over the warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t global_sectors = 0;        ///< 32-byte sectors requested from L1 / L2
+  /// 32-byte sectors that the requests touch, counted once for each request of a warp
+  std::uint64_t global_sectors = 0;
   std::uint64_t global_lines = 0;          ///< 128-byte lines; each takes one pass of L1
   std::uint64_t global_sectors_first = 0;  ///< sectors that the CTA reads for the first time
   std::uint64_t global_bytes_written = 0;
-  std::uint64_t sleep_ns = 0;  ///< time of nanosleep: the maximum over a warp's lanes
+  std::uint64_t sleep_ns = 0;  ///< time of nanosleep, which is the maximum over a warp's lanes
   std::uint64_t prints = 0;    ///< calls of printf, counted per lane
 
   MemoryCounts& operator+=(const MemoryCounts& other);
@@ -44,7 +45,7 @@ struct MBarrier {
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
   std::uint64_t phase = 0;            ///< number of completed phases
-  std::vector<BulkLoad> copies = {};  ///< in flight
+  std::vector<BulkLoad> copies = {};  ///< bulk copies in flight
   int copy_clock = -1;                ///< entry of VectorClock for its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
@@ -69,7 +70,8 @@ class Cta {
   Cta(const Cta&) = delete;
   Cta& operator=(const Cta&) = delete;
 
-  /// Must be called before start() for a CTA of a cluster; null: no cluster.
+  /// Must be called before start() for a CTA of a cluster. `cluster`: null for a CTA without
+  /// cluster.
   void join_cluster(Cluster* cluster, std::uint32_t rank) {
     cluster_ = cluster;
     cluster_rank_ = rank;
@@ -85,7 +87,8 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// How the CTA has synchronised with other CTAs; null before its first fence or strong read.
+  /// How the CTA has synchronised with other CTAs; null before the first call of made_history(),
+  /// which makes the history.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
   /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
@@ -118,11 +121,11 @@ class Cta {
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   /// The number of executions of each instruction, summed over all warps. If the launch counts
-  /// memory requests, the numbers are per warp: for each instruction that of the first warp, then
-  /// for each instruction that of the second warp, and so on.
+  /// memory requests, the list has the numbers of the first warp, one for each instruction, then
+  /// the numbers of the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// The number of times that each branch was taken: first by the first warp, then by the second
-  /// warp, and so on; empty unless the launch counts memory requests.
+  /// The number of times that each branch was taken, in the same order as the numbers per warp of
+  /// counts(); empty unless the launch counts memory requests.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
   /// The memory requests of each instruction; empty unless the launch counts memory requests.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
@@ -169,10 +172,10 @@ class Cta {
   void check_leftovers();
   void check_warpgroups();
   void check_copies();
-  /// Describes the mbarriers that wait for more bytes than the copies in flight will bring; empty
-  /// if there are none.
+  /// Describes the mbarriers that wait for more or fewer bytes than the bulk copies bring; empty if
+  /// there are none.
   std::string describe_lacking_bytes() const;
-  /// True if all warps only wait, and an mbarrier waits for bytes that no copy will bring.
+  /// True if all warps only wait, and describe_lacking_bytes() finds an mbarrier.
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
@@ -219,8 +222,8 @@ class Cta {
 /// number of executed instructions.
 std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 
-/// Makes the running lanes wait at their instruction unless all lanes of `needed`, which must not
-/// have exited, are at this instruction. True if the running lanes may execute the instruction now.
+/// Makes the running lanes wait at their instruction unless all lanes of `needed` that have not
+/// exited are at this instruction. True if the running lanes may execute the instruction now.
 bool converge(Warp& warp, std::uint32_t needed);
 
 /// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. Every

@@ -19,7 +19,7 @@ using GridIndex = std::array<std::uint32_t, 3>;
 /// The linear index of a CTA in the grid, x fastest.
 [[nodiscard]] std::uint64_t linear_cta(const GridIndex& grid, const GridIndex& cta);
 
-/// CTAs that start together: those of a cluster, or a single CTA. One host thread runs a team.
+/// CTAs that start together: the CTAs of a cluster, or a single CTA. One host thread runs a team.
 /// After the CTAs have ended, the team can start other CTAs.
 class CtaTeam {
  public:
@@ -33,7 +33,7 @@ class CtaTeam {
   [[nodiscard]] const std::vector<std::unique_ptr<Cta>>& ctas() const { return ctas_; }
   /// True if all CTAs only poll or wait for each other, so that other teams should run.
   [[nodiscard]] bool only_polls() const;
-  /// True if a CTA must pause, so that other CTAs can run.
+  /// True if a CTA must pause, so that other CTAs can run (WarpScheduler::stands_aside()).
   [[nodiscard]] bool stands_aside() const;
 
  private:

@@ -12,8 +12,8 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes cp.async. The source of the copy is read when the cp.async is issued. The virtual GPU
-// writes the data when the thread waits for the copy, which is the latest time that PTX allows.
-// Until the thread waits for the copy, no thread may access the destination.
+// writes the data when the thread waits for the copy, which is the latest time that PTX allows. An
+// access to the destination by any thread before this wait is reported.
 
 namespace evo::ptx {
 namespace {
@@ -98,7 +98,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
-    constexpr std::uint32_t kWhole = 16;  // copies of 16 bytes bypass L1
+    constexpr std::uint32_t kWhole = 16;  // counted as cp.async.cg, which bypasses L1
     count_access(warp, source, op.bytes, false);
     if (op.bytes == kWhole) {
       count_copy(warp, source, destination);

@@ -40,7 +40,7 @@ enum class F16 : std::uint16_t {};
 enum class F16x2 : std::uint32_t {};
 enum class Bf16 : std::uint16_t {};
 enum class Bf16x2 : std::uint32_t {};
-/// The unsigned integer with the bits of a T.
+/// The unsigned integer type that has the size of a T.
 template <typename T>
 struct BitsOf {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
@@ -116,8 +116,8 @@ std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
   return lanes;
 }
 
-/// Marks the result of an atomic exchange as uninitialised in `lanes`, because the value that it
-/// returns is uninitialised.
+/// Marks the result of an atomic exchange as uninitialised in `lanes`, whose memory was
+/// uninitialised before the exchange.
 void taint_exchanged(Warp& warp, const LaneAccess& access, std::uint32_t dst, std::uint32_t bytes,
                      std::uint32_t lanes) {
   const std::uint32_t all_bytes = (1U << bytes) - 1;
@@ -161,8 +161,8 @@ void atomic(Warp& warp, const Instr& in) {
   bool changed = false;
   WatchedPlaces places(warp, access, sizeof(B));
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    // Every atomic is ordered after the strong write whose value it reads. An atomic publishes only
-    // accesses that precede a fence, unless the atomic is a .release itself.
+    // Every atomic reads and writes, so it can be ordered after and before atomics of other warps.
+    // Without .acquire or .release, the order requires a fence (see acquire_from()).
     acquire_from(warp, static_cast<int>(l), address[l], op.order.acquire);
     release_to(warp, static_cast<int>(l), address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;

@@ -18,7 +18,7 @@ struct AtomicOperands {
   AccessOrder order;
   auto register_fields() { return std::tie(address.base, dst, operand, swap); }
 };
-/// The handler of an atomic operation on a type; null if PTX has no such atomic.
+/// The handler of an atomic operation on a type; null if the virtual GPU does not support it.
 [[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);
 
 }  // namespace evo::ptx

@@ -16,8 +16,8 @@ std::uint32_t lane_value(const Warp& warp, std::uint32_t reg) {
   return warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
 }
 
-/// Checks the barrier number and the number of threads of an arrival. If the number of the barrier
-/// or of the threads is wrong, ends the launch and returns false.
+/// Checks the barrier number and the number of threads of an arrival, and that the warp has not yet
+/// arrived in this phase. If a check fails, ends the launch and returns false.
 bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
   const auto fail = [&](std::string what, int other) {
     warp.cta->fail(HazardKind::kBarrier, pc_of(warp), other, std::move(what));

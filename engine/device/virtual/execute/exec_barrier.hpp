@@ -10,10 +10,10 @@ namespace evo::ptx {
 enum class BarrierOp : std::uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
 
 struct BarrierOperands {
-  std::uint32_t dst = kNoRegister;  ///< for a reduction
+  std::uint32_t dst = kNoRegister;  ///< result of bar.red
   std::uint32_t id = kNoRegister;
   std::uint32_t count = kNoRegister;      ///< number of threads; kNoRegister: the whole CTA
-  std::uint32_t predicate = kNoRegister;  ///< for a reduction
+  std::uint32_t predicate = kNoRegister;  ///< source operand of bar.red
   bool negated = false;                   ///< the predicate is negated
   BarrierOp op = BarrierOp::kSync;
   auto register_fields() { return std::tie(dst, id, count, predicate); }

@@ -32,7 +32,8 @@ struct Issue {
   std::array<std::uint64_t, kWarpSize> shared;
   std::array<std::uint64_t, kWarpSize> global;
   std::array<std::uint64_t, kWarpSize> barrier;
-  /// for each lane, a mask of the ranks of the CTAs to which its load writes
+  /// for each lane, a mask of the ranks of the CTAs to which its load writes; 0: find_targets() was
+  /// not called, because the kernel has no cluster or the copy is a store
   std::array<std::uint32_t, kWarpSize> targets;
 };
 
@@ -68,7 +69,8 @@ void find_targets(Warp& warp, Issue& issue) {
   });
 }
 
-/// `at` with the base register `base`. Reports if its addresses depend on uninitialised data.
+/// `at` with the base register `base`. Reports a hazard if its addresses depend on uninitialised
+/// data.
 Address with_base(Warp& warp, Address at, std::uint32_t base) {
   at.base = base;
   report_tainted_address(warp, at, warp.exec);
@@ -99,8 +101,8 @@ bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
 }
 
 /// Finds the buffer that contains all bytes of global memory that the copy accesses, and stores it
-/// in Cta::buffer_cache() for the instruction. Reports a hazard and returns false if there is no
-/// buffer that contains all bytes of the copy.
+/// in Cta::buffer_cache() for the instruction. Reports a hazard and returns false if no buffer
+/// contains all bytes of the copy, or if the copy writes to a read-only buffer.
 bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   Cta& cta = *warp.cta;
   const GlobalMemory& memory = *cta.launch().memory;
@@ -184,8 +186,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// Checks the coordinates of a box of a tensor map. A GPU ends a kernel with an illegal instruction
-/// error if the coordinates of a box are invalid.
+/// Checks the coordinates of a box of a tensor map. If they are invalid, reports a hazard and
+/// returns false; a GPU ends the kernel with an illegal instruction error.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
@@ -244,7 +246,8 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     barrier->is_foreign = true;
     start_load(warp, *owner, *barrier, load);
     if (!issue.copy.from_shared) return;
-    // A thread that has waited for the copy may overwrite the source.
+    // Publishes the read of the source, because a thread that has waited for the copy may overwrite
+    // the source.
     note_published(warp);
     release_in_cluster(warp, part + issue.barrier[l]);
     warp.cta->races().tick(warp.index);

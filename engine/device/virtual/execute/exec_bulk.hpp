@@ -12,18 +12,19 @@ namespace evo::ptx {
 struct BulkCopy {
   enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kMask, kCoordinates };
   Address to;    ///< destination, in shared or global memory
-  Address from;  ///< source; with coordinates, the global address is that of a tensor map
+  Address from;  ///< source, in global or shared memory
   Address barrier;
-  bool is_load = false;         ///< into shared memory
-  bool from_shared = false;     ///< from the CTA's shared memory to that of a CTA of the cluster
-  bool is_multicast = false;    ///< to the CTAs of the cluster that a mask names
-  std::uint8_t dimensions = 0;  ///< number of coordinates; 0: no tensor map
+  bool is_load = false;       ///< into shared memory
+  bool from_shared = false;   ///< from the CTA's shared memory to that of a CTA of the cluster
+  bool is_multicast = false;  ///< to the CTAs of the cluster that a mask names
+  /// number of coordinates; 0: no tensor map; otherwise, the global address is that of a tensor map
+  std::uint8_t dimensions = 0;
 };
 
 struct BulkOperands {
   RegisterList registers;
   std::uint32_t copy = 0;                        ///< index in Program::bulk_copies
-  auto register_fields() { return std::tie(); }  // a list has its own
+  auto register_fields() { return std::tie(); }  // the registers are in the list
 };
 void exec_bulk_copy(Warp& warp, const Instr& in);
 
@@ -36,7 +37,7 @@ struct AsyncStoreOperands {
   bool to_is_wide = false;  ///< the register of the address has 64 bits
   bool barrier_is_wide = false;
   std::uint8_t bytes = 0;                        ///< bytes of one element
-  auto register_fields() { return std::tie(); }  // a list has its own
+  auto register_fields() { return std::tie(); }  // the registers are in the list
 };
 void exec_async_store(Warp& warp, const Instr& in);
 void exec_bulk_commit(Warp& warp, const Instr& in);

@@ -58,8 +58,8 @@ void exec_nop(Warp& warp, const Instr& in);
 void exec_grid_wait(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// Handler of instructions that are not supported. load() rejects programs that can reach such
-/// instructions.
+/// Handler of instructions that are not supported. Device::load() rejects programs that can reach
+/// such instructions.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -22,8 +22,8 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// True if all lanes execute the instruction; otherwise reports a hazard. All lanes must execute
-/// ldmatrix and stmatrix, as for mma.sync, because every lane provides the address of a row.
+/// True if all lanes of the warp execute the instruction, as PTX requires for ldmatrix, stmatrix
+/// and movmatrix (.aligned); otherwise reports a hazard.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);

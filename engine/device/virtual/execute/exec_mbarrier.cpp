@@ -85,7 +85,8 @@ bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::
   return false;
 }
 
-/// Checks that mbarrier objects are in bounds and aligned.
+/// Checks that mbarrier objects are in bounds and aligned; otherwise ends the launch and returns
+/// false.
 bool check_objects(Warp& warp, const Address& object,
                    const std::array<std::uint64_t, kWarpSize>& address) {
   report_tainted_address(warp, object, warp.exec);
@@ -255,7 +256,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // A warp that polls with test_wait also lets other warps run; below sm_90, there is no try_wait.
+  // A warp that polls with test_wait also lets other warps run, because below sm_90, kernels have
+  // no try_wait and must poll.
   if (done != warp.exec) {
     warp.yield = true;
     note_vain_wait(warp);

@@ -20,9 +20,9 @@ struct MBarrier;
 /// Completes the phase of the mbarrier at `address` of `owner` if no arrivals and no bytes are
 /// missing.
 void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address);
-/// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
-/// initialisation is ordered before this instruction. If an mbarrier fails a check, reports a
-/// hazard, ends the launch and returns false.
+/// Checks the mbarriers that the lanes use. If an mbarrier is out of bounds or not aligned, ends
+/// the launch and returns false. If its initialisation is not ordered before this instruction,
+/// reports a race and returns true.
 /// `in_cluster`: the mbarriers may be in other CTAs of the cluster.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
                                    bool in_cluster = false);
@@ -52,7 +52,7 @@ enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kComple
 /// The operands of mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {
   Address object;
-  std::uint32_t dst = kNoRegister;  ///< receives the phase; kNoRegister: not needed
+  std::uint32_t dst = kNoRegister;  ///< receives the state, here the number of the phase
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
@@ -67,7 +67,7 @@ struct MbarrierWaitOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t phase = kNoRegister;
   bool is_parity = false;  ///< the phase operand is a parity; false: a state
-  bool is_try = false;     ///< try_wait: lets other warps run
+  bool is_try = false;     ///< true: try_wait; false: test_wait
   auto register_fields() { return std::tie(object.base, dst, phase); }
 };
 void exec_mbarrier_wait(Warp& warp, const Instr& in);

@@ -35,8 +35,8 @@ void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access
     }
     for (std::uint32_t e = 0; e < op.count; ++e) {
       std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
-      // If the loaded element is uninitialised, so are all bytes of the register that it is
-      // extended to.
+      // If a byte of the element is uninitialised, so are the bytes by which the element is
+      // extended to the register's width.
       if (part != 0 && op.bytes < register_bytes)
         part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);

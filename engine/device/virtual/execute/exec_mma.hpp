@@ -13,8 +13,8 @@ struct MmaShape {
   int b_regs;
   int c_regs;
 };
-/// The shape of mma.sync with the given K and types of A, B and C; null if PTX has no such shape.
-/// Products of wmma use two of the shapes of mma.sync.
+/// The shape of mma.sync with the given K and types of A, B and C; null if the virtual GPU does not
+/// support it. Products of wmma and wgmma are computed with these shapes, too.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
 /// The operands of mma.sync.

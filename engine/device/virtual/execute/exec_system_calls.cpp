@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMostString = 1 << 16;
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
 
-/// The bytes that a lane can read from a generic address to the end of the buffer or variable that
-/// contains the address.
+/// The bytes that a lane can read from a generic address to the end of the buffer, or of the shared
+/// or local memory, that contains the address.
 struct GuestSpan {
   const std::byte* data = nullptr;
   const std::uint8_t* written = nullptr;  ///< null: all bytes are written
@@ -50,7 +50,7 @@ GuestSpan find_span(const Warp& warp, int lane, std::uint64_t address) {
 
 /// A call of a system function by one lane. Reads the parameters of the call, and the memory to
 /// which they point. If the address of a parameter or string is invalid, the launch ends with a
-/// report of the address, and the member functions return zeros.
+/// report of the address, and the returned value means nothing.
 class LaneCall {
  public:
   LaneCall(Warp& warp, const SystemCall& call, int lane, const char* function)

@@ -8,7 +8,7 @@ namespace evo::ptx {
 
 /// The operands of tex for textures with one or two dimensions.
 struct TextureOperands {
-  RegisterList results;  ///< four
+  RegisterList results;  ///< four registers, one for each channel
   std::uint32_t handle = kNoRegister;
   std::uint32_t x = kNoRegister;
   std::uint32_t y = kNoRegister;   ///< kNoRegister in one dimension

@@ -66,7 +66,8 @@ std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   return std::nullopt;
 }
 
-/// Checks that the warpgroup has four warps and that they execute the same sequence of wgmma.
+/// Checks that the warpgroup has four warps and that they execute the same sequence of wgmma. If a
+/// check fails, ends the launch and returns false.
 bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
   Cta& cta = *warp.cta;
   const int first = warp.index / kGroupWarps * kGroupWarps;
@@ -186,7 +187,7 @@ void negate(float* values, std::size_t count) {
 }
 
 struct Matrices {
-  Chunks a;  ///< empty: in registers
+  Chunks a;  ///< empty: A is in registers
   Chunks b;
   BlockTaint a_taint;
   BlockTaint b_taint;

@@ -11,8 +11,8 @@ namespace evo::ptx {
 struct WgmmaOperands {
   RegisterList registers;  ///< registers of D, followed by those of A if A is in registers
   const MmaShape* shape = nullptr;
-  std::uint32_t a = kNoRegister;      ///< descriptor; kNoRegister: in registers
-  std::uint32_t b = kNoRegister;      ///< descriptor
+  std::uint32_t a = kNoRegister;      ///< matrix descriptor; kNoRegister: A is in registers
+  std::uint32_t b = kNoRegister;      ///< matrix descriptor
   std::uint32_t scale = kNoRegister;  ///< scale-d
   std::uint8_t tiles = 0;             ///< number of tiles of eight columns
   bool negated_scale = false;

@@ -4,8 +4,8 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// Executes wgmma.fence, wgmma.commit_group, wgmma.wait_group and setmaxnreg, and checks the use of
-// a wgmma's registers.
+// Executes wgmma.fence, wgmma.commit_group and setmaxnreg, and checks the use of a wgmma's
+// registers.
 
 namespace evo::ptx {
 namespace {

@@ -13,11 +13,12 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands.
-// PTX does not define the layout of fragments. For m16n16k16, fragments have the layout of
-// mma.sync: A is stored as in m16n8k16, but f16 fragments have eight registers: the last four
-// repeat the first four. B and C are stored as two tiles of eight columns. For other shapes
-// (exec_wmma_shapes.cpp), fragments store the matrix register by register and, within a register,
-// lane by lane: A and C in row-major order, and B in column-major order.
+// PTX does not define the layout of fragments. For m16n16k16 of f16 or bf16, fragments have the
+// layout of mma.sync: A is stored as in m16n8k16, but f16 fragments have eight registers: the last
+// four repeat the first four. B and C are stored as two tiles of eight columns. Fragments of f64
+// have the layout in exec_double_mma.cpp. Fragments of other products (exec_wmma_shapes.cpp) store
+// the matrix register by register and, within a register, lane by lane: A and C in row-major order,
+// and B in column-major order.
 
 namespace evo::ptx {
 namespace {
@@ -89,9 +90,10 @@ struct Geometry {
     return per_register() == 1 || (part == WmmaPart::kB) == column_major;
   }
 
-  /// The number of bytes that a lane moves in the GPU's access that begins with a given piece of a
-  /// register; 0 if the piece belongs to an access that began with an earlier piece. One access of
-  /// a GPU moves two adjacent f32 of a row, or both halves of a register that ldmatrix transposes.
+  /// The bytes per lane that the time model counts for the access of a GPU that begins with this
+  /// piece of a register (`bytes` bytes from element `element` on); 0 if the access began with an
+  /// earlier piece. One access of a GPU moves two adjacent f32 of a row, or all pieces of a
+  /// register (ldmatrix.trans).
   [[nodiscard]] std::uint32_t machine_bytes(std::uint32_t reg, std::uint32_t element,
                                             std::uint32_t bytes) const {
     if (element > 0) return 0;
@@ -133,8 +135,8 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
   if (geometry.base[0] % 16 == 0 && row_bytes % 16 == 0) return true;
   warp.cta->fail(
       HazardKind::kMisaligned, pc_of(warp), -1,
-      "wmma needs an address and a row that are multiples of 16 bytes: address ends in " +
-          std::to_string(geometry.base[0] % 16) + ", row has " + std::to_string(row_bytes) +
+      "wmma needs an address and a row that are multiples of 16 bytes: the address modulo 16 is " +
+          std::to_string(geometry.base[0] % 16) + ", the row has " + std::to_string(row_bytes) +
           " bytes, warp " + std::to_string(warp.index));
   return false;
 }
@@ -276,8 +278,8 @@ void exec_wmma_mma(Warp& warp, const Instr& in) {
   const std::uint32_t* c = b + op.ab_regs;
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
-  // The operands of both tiles are read before the first product is computed, because its result
-  // could overwrite operands of the second product.
+  // The operands of both tiles are read before the first result is written, because the first
+  // result could overwrite operands of the second product.
   MmaTile second;
   std::memcpy(second.a, tile.a, sizeof(tile.a));
   gather_b(warp, b, shape.b, 16, tile.b);

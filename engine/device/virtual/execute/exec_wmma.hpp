@@ -33,9 +33,10 @@ struct WmmaShape {
   }
 };
 enum class WmmaPart : std::uint8_t { kA, kB, kC };
-/// The WmmaShape with these sizes and types; null if PTX has no such shape.
+/// The WmmaShape with these sizes and types; null for m16n16k16 of f16 or bf16, and for shapes that
+/// the virtual GPU does not support.
 [[nodiscard]] const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c);
-/// A WmmaShape with these sizes whose fragment `part` has this type; null if PTX has no such shape.
+/// A WmmaShape with these sizes whose fragment `part` has this type; null as for find_wmma_shape().
 [[nodiscard]] const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
 
 /// The operands of wmma.load and wmma.store.

@@ -32,8 +32,9 @@ class GridProgress {
   }
   /// The number of calls of note_change().
   [[nodiscard]] std::uint64_t changes() const { return state_.load() / kChange; }
-  /// Records that a CTA has spent its whole budget of instructions on waiting. Must be called at
-  /// most once for each CTA and each value of changes().
+  /// Records that a CTA only waits for other CTAs: it has spent its budget of instructions without
+  /// progress, or none of its warps can run. Must be called at most once for each CTA and each
+  /// value of changes().
   void note_stalled(std::uint64_t changes) {
     std::uint64_t before = state_.load();
     while (before / kChange == changes && !state_.compare_exchange_weak(before, before + 1)) {

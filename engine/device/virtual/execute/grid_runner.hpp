@@ -26,14 +26,15 @@ struct AtomicCount {
 };
 
 /// Identifies the path of a CTA through the program: `signature` is a hash that is equal for CTAs
-/// that execute each instruction equally often.
+/// that execute each instruction equally often and whose warps execute equally many instructions.
 struct CtaWay {
   std::uint64_t cta = 0;
   std::uint64_t signature = 0;
   std::uint64_t work = 0;  ///< warp instructions
 };
 
-/// The actions of a CTA, in order; empty unless the launch counts memory requests.
+/// The barrier events and branches of a CTA's warps, in order; without warps unless the launch
+/// counts memory requests.
 struct CtaRecord {
   std::uint64_t cta = 0;
   std::uint64_t work = 0;  ///< warp instructions
@@ -45,12 +46,12 @@ struct CtaCounts {
   std::vector<std::uint64_t> executions;  ///< see Cta::counts()
   std::vector<std::uint64_t> taken;       ///< see Cta::taken()
   std::vector<MemoryCounts> memory;       ///< for each instruction; empty if not counted
-  CtaRecord longest;                      ///< of the CTA with the most warp instructions
+  CtaRecord longest;                      ///< record of the CTA with the most warp instructions
   /// atomic operations by address; empty unless the launch counts memory requests
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
-  std::uint64_t all_work = 0;  ///< `work` plus the equivalent of sleeps and prints
+  std::uint64_t all_work = 0;  ///< the sum of GridCounts::work; only set in GridCounts::levels
 
   CtaCounts& operator+=(const CtaCounts& other);
 };
@@ -62,7 +63,7 @@ struct GridCounts : CtaCounts {
   /// CTA is the number of its warp instructions, plus an equivalent for sleeps and prints.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
-  std::vector<CtaWay> ways;  ///< empty if not requested
+  std::vector<CtaWay> ways;  ///< empty unless GridOptions::note_ways is true
 
   GridCounts& operator+=(const GridCounts& other);
 };
@@ -71,7 +72,8 @@ struct GridCounts : CtaCounts {
 /// work differs by less than a tenth are on the same level or on adjacent levels.
 [[nodiscard]] int work_level(std::uint64_t work);
 
-/// The number of CTAs of the launch that fit into this host's memory at once; at least one.
+/// The number of CTAs of the launch that fit at once into the host memory that a launch may use
+/// (4 GiB); at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
 /// Runs the CTAs of a launch on host threads. A CTA that does not finish within its time slice may

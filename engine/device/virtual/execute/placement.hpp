@@ -38,7 +38,7 @@ class Placement {
 };
 
 /// The clocks of a virtual GPU, which begin at arbitrary values. Between two launches, the clocks
-/// advance by a random time from a microsecond to a second.
+/// advance by a random time from a microsecond to about two seconds.
 class DeviceClocks {
  public:
   DeviceClocks() = default;
@@ -47,8 +47,8 @@ class DeviceClocks {
   /// %clock64 and %globaltimer (nanoseconds since 1970) when a launch begins.
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   [[nodiscard]] std::uint64_t nanoseconds() const { return nanoseconds_; }
-  /// Advances the clocks after launch number `number`, in which the CTAs executed at most
-  /// `instructions` instructions.
+  /// Advances the clocks after launch number `number`, in which the warps executed `instructions`
+  /// instructions.
   void pass(std::uint64_t number, std::uint64_t instructions);
 
  private:

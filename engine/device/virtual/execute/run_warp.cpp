@@ -7,7 +7,7 @@
 // Runs warps, including divergent warps: every lane has its own position in the program. The group
 // of lanes with the lowest position runs first, so that groups reconverge where the branches of
 // structured code join. Groups that are at the same instruction merge. After kSpinLimit backward
-// branches, a group in a loop lets waiting groups run.
+// branches, a group in a loop lets another group run for kFairnessHold instructions.
 
 namespace evo::ptx {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
 /// A warp checks whether all uninitialised registers have been overwritten each time it has
-/// executed this number of instructions, which is a power of two.
+/// executed this number of instructions.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {

@@ -41,7 +41,7 @@ struct PendingProduct {
 
 /// The origin of the first uninitialised data in a warp's registers.
 struct UnknownData {
-  int instruction = -1;       ///< instruction that read them; -1: not recorded
+  int instruction = -1;       ///< instruction that read the data; -1: not recorded
   int lane = 0;               ///< lane whose register a shuffle read
   std::uint64_t address = 0;  ///< address in global memory; otherwise 0
   bool is_shuffled = false;   ///< from a lane that does not execute the shuffle
@@ -59,7 +59,7 @@ struct Warp {
   bool tainted = false;  ///< at least one register may be uninitialised
   /// some uninitialised data came from memory or another lane, see taint.hpp
   bool has_foreign = false;
-  UnknownData unknown;       ///< the first origin
+  UnknownData unknown;       ///< origin of the first such data
   std::uint32_t exec = 0;    ///< lanes of the instruction that runs
   std::uint32_t active = 0;  ///< lanes of the running group
   std::uint32_t alive = 0;   ///< lanes that have not exited
@@ -72,7 +72,7 @@ struct Warp {
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
-  std::uint64_t vain_waits = 0;  ///< number of successive waits for an mbarrier
+  std::uint64_t vain_waits = 0;  ///< number of successive failed waits for an mbarrier
   std::uint64_t waited_at = 0;   ///< value of `executed` at the last of these waits
   WarpState state = WarpState::kReady;
   int index = 0;     ///< index in the CTA
@@ -86,9 +86,9 @@ struct Warp {
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kWarpSize> committed{};    ///< groups committed by each thread
   std::vector<BulkStore> stores;                       ///< in the order of issue
-  std::array<std::uint32_t, kWarpSize> bulk_groups{};  ///< committed by each thread
+  std::array<std::uint32_t, kWarpSize> bulk_groups{};  ///< bulk groups committed by each thread
   std::vector<PendingProduct> products;                ///< in the order of issue
-  std::uint32_t product_groups = 0;                    ///< committed
+  std::uint32_t product_groups = 0;                    ///< wgmma groups committed by the warp
   std::uint32_t registers = 0;                         ///< registers per thread; 0: unknown
 
   template <typename T>

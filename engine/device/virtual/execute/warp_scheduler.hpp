@@ -38,16 +38,17 @@ class WarpScheduler {
   [[nodiscard]] bool stands_aside_after_change();
   /// Must be called after a strong read, at `address`, of `value`. Returns true if the CTA must
   /// pause now, so that another CTA can take a lock between this CTA's read and its attempt to take
-  /// the lock. Returns false if the previous strong read gave the same value. Pauses occur only in
-  /// every other launch, because two CTAs that wait for each other could otherwise both be paused
-  /// again and again.
+  /// the lock. Returns false if the previous strong read gave the same value. These pauses occur
+  /// only in every other launch, because two CTAs that wait for each other could otherwise both be
+  /// paused again and again.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
   /// True if the scheduler has decided, since the last go_on(), that the CTA must pause.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
   /// Must be called with the number of instructions that a warp has executed; returns false if the
   /// CTA is stalled, because it executed too many instructions, or because it made no progress for
-  /// too long. A polling CTA counts as stalled only if all CTAs are stalled.
+  /// too long. A polling CTA counts as stalled only if all CTAs are stalled, except while times are
+  /// predicted.
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
@@ -56,7 +57,7 @@ class WarpScheduler {
 
  private:
   static constexpr std::uint64_t kPollsOfWaiting = 100;
-  static constexpr int kMostTimesAside = 8;  ///< limit for a CTA
+  static constexpr int kMostTimesAside = 8;  ///< limit of a CTA's pauses
 
   [[nodiscard]] bool draws_to_stand_aside();
   /// Limit of the warp instructions without progress; a CTA that exceeds it counts as stalled.
@@ -67,12 +68,12 @@ class WarpScheduler {
   std::vector<Warp*> ready_;
   std::uint64_t executed_ = 0;
   std::uint64_t stall_ = 0;
-  std::uint64_t polls_ = 0;  ///< since the last change
+  std::uint64_t polls_ = 0;  ///< number of polls since the last change
   std::uint64_t seen_changes_ = 0;
   bool progressed_ = false;
   bool is_stalled_ = false;  ///< the stall has been recorded for `seen_changes_`
   int times_aside_ = 0;
-  std::pair<std::uint64_t, std::uint64_t> last_read_;  ///< address and value
+  std::pair<std::uint64_t, std::uint64_t> last_read_;  ///< address and value of a strong read
   bool stands_aside_ = false;
 };
 

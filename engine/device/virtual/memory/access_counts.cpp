@@ -13,8 +13,8 @@
 namespace evo::ptx {
 namespace {
 
-/// True if all pairs of lanes whose numbers differ only in the bit `bit` access the same address of
-/// shared memory.
+/// True if lanes l and l XOR `bit` access the same address of shared memory, for every lane l.
+/// Lanes that do not access shared memory are ignored.
 bool same_at_distance(const LaneAccess& access, std::size_t bit) {
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const std::size_t other = lane ^ bit;

@@ -290,7 +290,7 @@ bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes)
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     owners->note(access.address[lane], bytes, warp.cta->number());
   });
-  return access.local == 0;  // other lanes of a generic access are not in buffers
+  return access.local == 0;  // a slice does not store to shared memory
 }
 
 void require_still(Warp& warp, const LaneAccess& access) {

@@ -12,9 +12,9 @@
 
 namespace evo::ptx {
 
-/// The memory that one access uses in global memory, one lane at a time. enter() locks the memory
-/// of a lane until the next enter(), so that memory and its shadow words change together. All other
-/// member functions refer to the lane of the last enter().
+/// The global memory that one access of a warp uses, one lane at a time. enter() locks the memory
+/// of a lane until the next enter(), so that memory and its shadow words change together. The
+/// functions that record an access refer to the lane of the last enter().
 class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
@@ -25,7 +25,7 @@ class WatchedPlaces {
   /// or the destructor.
   void enter(std::size_t lane);
 
-  /// Records a plain read.
+  /// Records a weak read.
   void read();
   /// Records a read through the read-only data path (ld.global.nc).
   void read_only();
@@ -34,7 +34,7 @@ class WatchedPlaces {
   /// Records the weak writes of several lanes at once, from lane `first` on, and returns the number
   /// of these lanes; must be called before memory is written. `values`: the new values of all
   /// lanes, lane 0 first. The memory of the recorded lanes stays locked until the next call or the
-  /// destructor. Returns 0 if each lane needs its own enter() and write(), and if `first` is behind
+  /// destructor. Returns 0 if each lane needs its own enter() and write(), or if `first` is behind
   /// the last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// Records a strong read.
@@ -68,7 +68,7 @@ class WatchedPlaces {
   std::size_t lane_ = 0;
   std::span<GlobalRaces::Word> words_;  ///< empty if the buffer is not checked
   PlainShadow* plain_ = nullptr;        ///< replaces `words_` if GlobalRaces::is_plain()
-  std::size_t place_ = 0;               ///< index of the lane's first place
+  std::size_t place_ = 0;               ///< index of the lane's first shadow word in the buffer
   GlobalRaces::Stripe* stripe_ = nullptr;
   std::unique_lock<SpinLock> lock_;
 };
@@ -85,14 +85,14 @@ void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t by
 [[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
                                     const GlobalRaces::Unordered& unordered);
 
-/// Records a fence of GPU scope, or the fence that is part of a release. The fence publishes the
-/// previous accesses of the CTA to other CTAs.
+/// Records a fence of GPU or system scope, or the fence that is part of a release. The fence
+/// publishes the previous accesses of the CTA to other CTAs.
 void note_published(Warp& warp);
 
 /// If the launch executes a slice (store_slice.hpp): records that the CTA stores to the addresses
-/// of those lanes that access global memory. Returns true if all lanes were recorded, so that
-/// nothing else is to be done for the store. Returns false if the launch executes no slice, or if
-/// other lanes access other memory.
+/// of those lanes that access global memory. Returns true if the store must not be executed.
+/// Returns false if the launch executes no slice, if no lane accesses global memory, or if a lane
+/// accesses local memory, which a slice may read later.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory that

@@ -29,7 +29,7 @@ struct GlobalBuffer {
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each written byte
   std::atomic<bool> all_written{false};
-  std::atomic<void*> shadow{nullptr};  ///< memory of GlobalRaces during a launch
+  std::atomic<void*> shadow{nullptr};  ///< shadow words of GlobalRaces during a launch
 
   /// Marks `count` bytes from byte `first` on as written, because the host has written them.
   void mark_written(std::uint64_t count, std::uint64_t first = 0);

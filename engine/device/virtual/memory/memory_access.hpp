@@ -15,8 +15,10 @@ enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource
 /// For each lane of an access, the memory that it uses. Bounds, alignment and permission of the
 /// access have been checked. In the arrays of this type, elements for inactive lanes are undefined.
 struct LaneAccess {
-  bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
-  LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
+  /// false: the access must not happen, because a fatal hazard was reported or because a slice
+  /// (store_slice.hpp) ignores stores to shared memory
+  bool ok = false;
+  LanePattern pattern = LanePattern::kScattered;  ///< of addresses in global or shared memory
   std::uint32_t shared = 0;                       ///< lanes in the CTA's own shared memory
   std::uint32_t remote = 0;  ///< lanes in the shared memory of other CTAs of the cluster
   std::uint32_t global = 0;
@@ -28,12 +30,12 @@ struct LaneAccess {
   int issuer = -1;
   /// the buffer that all lanes access in global memory; null if lanes may access several buffers
   const GlobalBuffer* buffer = nullptr;
-  std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
+  std::array<std::uint64_t, kWarpSize> address;  ///< for shared and local memory: offsets in it
   std::array<std::byte*, kWarpSize> pointer;
   std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
-  /// For each byte that the lane accesses, a flag: 1 if the byte was written. Returns null if all
-  /// bytes were written.
+  /// For each byte that the lane accesses, a flag: 1 if the byte was written. Returns null if the
+  /// lane is not in `tracked`.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
@@ -54,11 +56,12 @@ struct LaneAccess {
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
                                                                   const Address& from);
 
-/// The same for accesses to shared memory: offsets, also of generic addresses in the shared window.
+/// Like lane_addresses(), for accesses to shared memory. Converts generic addresses in the shared
+/// window to offsets in shared memory.
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> shared_addresses(const Warp& warp,
                                                                     const Address& from);
 
-/// Reports if addresses of lanes in `mask` depend on uninitialised data.
+/// Reports a hazard if addresses of lanes in `mask` depend on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
 /// Finds the memory for the addresses of the lanes in `mask` in the state space `space`, and checks
@@ -69,7 +72,7 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
 
 /// Reports an access to shared memory to the race checker. note_shared_read() returns the lanes
 /// that read uninitialised data. `values`: the bytes that the lanes write, `bytes` for each lane.
-/// The race checker accepts stores of equal values.
+/// The race checker accepts conflicting stores of equal values.
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind);
 void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
@@ -84,8 +87,10 @@ void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t byte
 /// Reports conflicts as hazards, once for each kind of hazard and pair of instructions.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// The functions acquire_from() and release_to() record that a strong access or a fence orders the
-/// warp after or before other warps that access the same memory by strong accesses.
+/// The functions acquire_from() and release_to() record that a strong access by `lane` orders the
+/// lane after or before other threads that access the same memory by strong accesses.
+/// `immediately`: whether the access itself has .acquire or .release; otherwise, only accesses after
+/// the warp's next fence are ordered (acquire_from), or accesses before its last fence (release_to).
 void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, int lane, std::uint64_t address, bool immediately);
 

@@ -13,8 +13,8 @@ namespace evo::ptx {
 /// A texture object of the virtual GPU.
 struct Texture {
   TextureSpec spec;
-  const GlobalBuffer* source = nullptr;         ///< buffer of a view; null for an array
-  std::unique_ptr<std::byte[]> data = nullptr;  ///< content of an array
+  const GlobalBuffer* source = nullptr;         ///< buffer with the texels; null for a CUDA array
+  std::unique_ptr<std::byte[]> data = nullptr;  ///< content of a CUDA array
   std::unique_ptr<std::uint8_t[]> written = nullptr;
 
   [[nodiscard]] const std::byte* texels() const {
@@ -36,7 +36,7 @@ class TextureTable {
   void release(std::uint64_t handle) { textures_.erase(handle); }
   /// Releases the textures that read directly from a buffer, without a copy.
   void release_views(const GlobalBuffer& source);
-  /// Bytes of all arrays.
+  /// Bytes of all CUDA arrays.
   [[nodiscard]] std::uint64_t array_bytes() const;
   /// The texture with this handle, or null.
   [[nodiscard]] const Texture* find(std::uint64_t handle) const;

@@ -10,7 +10,7 @@ namespace {
 /// The number of elements of a box in shared memory along dimension i.
 std::uint64_t box_size(const VirtualTensorMap& map, std::size_t i) {
   const std::uint64_t box = map.last_of_box[i] + std::uint64_t{1};
-  const std::uint64_t step = i == 0 ? 1 : map.element_strides[i];  // dimension 0 has no stride
+  const std::uint64_t step = i == 0 ? 1 : map.element_strides[i];  // not used for dimension 0
   return (box + step - 1) / step;
 }
 

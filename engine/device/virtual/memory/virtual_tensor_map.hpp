@@ -19,8 +19,8 @@ struct VirtualTensorMap {
   std::uint64_t magic = kMagic;
   std::uint64_t base = 0;
   std::array<std::uint64_t, kMostTensorDimensions - 1> strides{};  ///< bytes
-  std::array<std::uint32_t, kMostTensorDimensions> last{};         ///< dims − 1
-  std::array<std::uint8_t, kMostTensorDimensions> last_of_box{};   ///< box − 1
+  std::array<std::uint32_t, kMostTensorDimensions> last{};         ///< size of the tensor − 1
+  std::array<std::uint8_t, kMostTensorDimensions> last_of_box{};   ///< size of the box − 1
   std::array<std::uint8_t, kMostTensorDimensions> element_strides{};
   std::uint8_t dimensions = 0;
   std::uint8_t element_bytes = 0;

@@ -42,7 +42,8 @@ struct PredictionInput {
 
 /// Predicted microseconds of one launch: the time of full waves of resident CTAs and of a smaller
 /// last wave, plus the launch overhead. A wave takes the time of its busiest unit or the latency of
-/// one warp, whichever is longer. Buffers that fit in the L2 cache are assumed to be in the cache.
+/// one warp, whichever is longer. The launch takes at least the time of its longest CTA and, unless
+/// the buffers of all timed launches fit in the L2 cache, the time of its transfers from DRAM.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 }  // namespace evo::ptx

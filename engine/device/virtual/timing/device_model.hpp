@@ -17,7 +17,7 @@ struct DeviceModel {
   int max_warps_per_sm = 0;
   int max_ctas_per_sm = 0;
   int registers_per_sm = 0;
-  int register_unit_per_warp = 0;  ///< granularity of register allocation to warps
+  int register_unit_per_warp = 0;  ///< a warp gets a multiple of this number of registers
   int shared_bytes_per_sm = 0;
   int reserved_shared_bytes = 0;  ///< reserved by the system for each CTA
   int shared_unit_bytes = 0;
@@ -31,7 +31,7 @@ struct DeviceModel {
   double mufu_per_clock = 0;
   double convert_per_clock = 0;
   double fp64_per_clock = 0;
-  MachineRates rates;  ///< parameters that do not follow from other members
+  MachineRates rates;  ///< the members that machine_rates() does not compute
 };
 
 /// The content of a GPU's file in devices/, which is compiled into the programs.

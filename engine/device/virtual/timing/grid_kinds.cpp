@@ -18,12 +18,12 @@ double mean_work(const CtaCounts& counts) {
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 
-/// Divides the CTAs of a grid into kinds: the CTAs of a kind have about the same number of warp
-/// instructions.
+/// Divides the CTAs of a grid into kinds: the CTAs of a kind have about the same work
+/// (GridCounts::work).
 class Kinds {
  public:
   explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {
-    double least = 0;  // work of the shortest CTA of the last kind
+    double least = 0;  // mean work of the first level of the last kind
     for (const auto& [level, counts] : grid.counts.levels) {
       if (kinds_.empty() || mean_work(counts) > kAlike * least) {
         least = mean_work(counts);
@@ -56,8 +56,8 @@ class Kinds {
   std::map<int, std::uint16_t> of_level_;
 };
 
-/// Schedules CTAs on the SMs of a GPU, assuming that a CTA's time is proportional to the number of
-/// its warp instructions.
+/// Schedules CTAs on the SMs of a GPU, assuming that a CTA's time is proportional to its work
+/// (GridCounts::work). A place is room for one CTA on an SM.
 class Places {
  public:
   Places(int sms, int resident) : of_sm_(static_cast<std::size_t>(sms)) {
@@ -87,7 +87,7 @@ class Places {
   }
 
  private:
-  using Place = std::pair<double, std::size_t>;  ///< time at which it is free, its number
+  using Place = std::pair<double, std::size_t>;  ///< the time from which it is free; its number
   std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
   std::vector<std::vector<std::uint16_t>> of_sm_;
   double end_ = 0;
@@ -166,8 +166,8 @@ GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
   }
   result.last_sm = places.last_sm();
   result.last_sm.each = static_cast<double>(grid.ctas) / static_cast<double>(listed);
-  // If no scheduled CTA is of the longest kind, the last CTA of the grid is assumed to be of this
-  // kind.
+  // If no scheduled CTA is of the longest kind, the CTA that finishes last is assumed to be of this
+  // kind and to take the whole time.
   if (result.shares.back() == 0) {
     result.last_sm.last = static_cast<std::uint16_t>(result.shares.size() - 1);
     result.last_sm.last_start = 0;

@@ -10,8 +10,8 @@
 
 namespace evo::ptx {
 
-/// Limit of the warp instructions that are executed after the first sample, to find differences
-/// between CTAs.
+/// Limit of the warp instructions of all samples together. The first sample may exceed it; further
+/// samples are executed to find differences between CTAs.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
 /// A grid in which only a sample of CTAs is executed.
@@ -23,10 +23,11 @@ struct GridToSample {
   std::uint64_t most_work = kMostSampledWork;
 };
 
-/// Executes a sample of CTAs that represents a grid. If the CTAs' paths are known, executes eight
-/// CTAs or more: at least one of each group of CTAs with the same path (GridSurvey) or, if there
-/// are more than 16 groups, of 16 groups whose work ranges from the least to the most. If the paths
-/// are unknown, executes eight CTAs and, if their work differs, more up to `most_work`.
+/// Executes a sample of CTAs that represents a grid. If the CTAs' paths are known, executes one CTA
+/// of each group of CTAs with the same path (GridSurvey) or, if there are more than 16 groups, of
+/// 16 groups whose work ranges from the least to the most; then more CTAs of the largest group
+/// until eight CTAs are executed. If the paths are unknown, executes eight CTAs and, if their work
+/// differs, more CTAs, up to `most_work` warp instructions.
 [[nodiscard]] std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid);
 
 }  // namespace evo::ptx

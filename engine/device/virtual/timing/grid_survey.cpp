@@ -9,7 +9,7 @@ namespace {
 
 /// Limit of the warp instructions that slices of the kernel execute for one prediction.
 constexpr std::uint64_t kMostSurveyed = std::uint64_t{1} << 22;
-constexpr std::uint64_t kStartOfWarp = 32;  ///< cost of starting a CTA, in instructions
+constexpr std::uint64_t kStartOfWarp = 32;  ///< cost of starting a warp, in instructions
 constexpr std::uint64_t kFirstCtas = 256;
 
 }  // namespace

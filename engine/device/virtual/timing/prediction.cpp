@@ -101,9 +101,9 @@ class Activities {
   std::size_t warps_;
 };
 
-/// The number of atomic operations of the grid on the address that receives the most. If only one
-/// of several executed CTAs accesses an address, each CTA of the grid is assumed to access a
-/// different address instead.
+/// The number of the grid's atomic operations on one address, for the address with the largest
+/// number. If only one executed CTA accesses an address, each CTA of the grid is assumed to access
+/// a different address.
 double hot_atomics(const GridKinds& kinds, double ctas) {
   struct Hot {
     double own = 0;

@@ -72,7 +72,8 @@ class DeviceFiles : public testing::Test {
  protected:
   DeviceFiles() {
     std::filesystem::create_directories(root_.path() / "dev");
-    // The user `nobody` must be able to read the folder, because a test runs as this user.
+    // The user `nobody` must be able to read the folder, because the test OfOthersAreNotUsable
+    // reads it as this user.
     chmod(root_.path().c_str(), 0755);
   }
   void add(const char* name, mode_t mode) const {
@@ -103,7 +104,7 @@ TEST_F(DeviceFiles, OfOthersAreNotUsable) {
   add("nvidiactl", 0666);
   const pid_t other = fork();
   if (other == 0) {
-    // The test runs as `nobody`, because root has all permissions.
+    // The child process runs as the user `nobody`, because root may open every file.
     constexpr uid_t kNobody = 65534;
     if (geteuid() == 0 && seteuid(kNobody) != 0) _exit(2);
     if (geteuid() != kNobody) chmod((root_.path() / "dev/nvidia0").c_str(), 0);

@@ -27,7 +27,7 @@ constexpr BulkDefect kBulkDefects[] = {
     {"proxy_fence_skipped_by_a_warp", "missing proxy fence", "of warp 3 wrote"},
     {"no_proxy_fence_at_all", "missing proxy fence", "no fence.proxy.async between"},
     {"expects_too_many_bytes", "deadlock", "waits for 64 bytes that no copy brings"},
-    {"expects_too_few_bytes", "invalid barrier use", "bring 512 bytes, and it expects 448"},
+    {"expects_too_few_bytes", "invalid barrier use", "512 bytes, but the mbarrier expects 448"},
     {"expects_beyond_the_counter", "invalid barrier use", "it expects 1048576 bytes in one phase"},
     {"store_left_pending", "exit with pending work", "was never waited for (wait_group.read)"},
     {"store_never_committed", "exit with pending work", "was never waited for (wait_group.read)"},

@@ -46,7 +46,8 @@ struct ClusterLaunch {
   std::uint64_t seed = 1;
 };
 
-/// Runs a kernel several times on one device, so that schedules differ.
+/// Runs a kernel three times on one device, so that schedules differ. Returns the first fault; if
+/// there is none, `result` gets the output of the last run.
 std::optional<Fault> run_cluster(const ClusterLaunch& launch, std::vector<int>* result = nullptr) {
   TestGpu gpu("virtual:h200", {.threads = 2, .seed = launch.seed, .stall_budget = 2'000'000});
   const BufferId in = gpu.input("in", values());
@@ -94,7 +95,7 @@ TEST_F(Clusters, ReductionOfClustersInTwoDimensions) {
       const std::size_t cluster = x / 2 + y / 2 * 2;
       const std::size_t rank = x % 2 + y % 2 * 2;
       expected[cluster * 8 + rank] = std::accumulate(first, first + 32, 0);
-      expected[cluster * 8 + 4 + rank] = 4;  // the size, and rank 0 of the owner
+      expected[cluster * 8 + 4 + rank] = 4;  // size + 10 * owner; the size is 4, the owner rank 0
     }
   }
   expect_results({"clusters.cu", "reduction", {4, 4, 1}}, expected);
@@ -189,7 +190,7 @@ TEST_F(Clusters, PredictionSaysThatItTimesIndependentCtas) {
   EXPECT_GT(std::get<double>(predicted), 0);
   const std::string gaps = gpu.device().predicting()->prediction_gaps();
   EXPECT_NE(gaps.find("timed as independent CTAs"), std::string::npos) << gaps;
-  EXPECT_NE(gaps.find("16 of 64"), std::string::npos) << gaps;  // 8 clusters
+  EXPECT_NE(gaps.find("16 of 64"), std::string::npos) << gaps;  // CTAs, in 8 clusters
 }
 
 TEST_F(Clusters, GridMustBeAMultipleOfTheCluster) {
@@ -216,7 +217,7 @@ struct ClusterDefect {
   const char* file;
   const char* entry;
   const char* bug;
-  std::vector<std::string> found_as;  ///< expected beginnings of reports; one must occur
+  std::vector<std::string> found_as;  ///< the report must contain one of these texts
   const char* mentions;
   std::uint32_t block = 32;
 };

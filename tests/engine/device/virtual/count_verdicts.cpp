@@ -1,6 +1,7 @@
-// count-verdicts: judges kernels of kernels/ many times on the virtual GPU, with different seeds
-// and numbers of host threads. Each kernel has a right version and a version with a race. A report
-// about the right version is a false alarm; a wrong version without a report is a miss.
+// count-verdicts: judges kernels from the folder kernels/ many times on the virtual GPU, with
+// different seeds and numbers of host threads. Each kernel has a right version and a wrong version,
+// the twin. A report about the right version is a false alarm; a wrong version without a report is
+// a miss. Wrong versions that are harmless are not judged.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
@@ -119,8 +120,8 @@ Tally judge(const Work& work, std::uint64_t seed, std::string& report) {
   return tally;
 }
 
-/// The judgements with one seed and one number of host threads: each kernel in the right and in the
-/// wrong version.
+/// The judgements with one seed and one number of host threads: each kernel in the right version
+/// and, unless it is harmless, in the wrong version.
 std::vector<Work> round_of(TwinSet set, const PtxPair& ptx, int threads) {
   std::vector<Work> works;
   for (const TwinKernel& kernel : kernels_of(set)) {

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* kHead = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// PTX of a kernel k without parameters; the kernel's body begins in line 6.
+/// PTX of a kernel k without parameters; the kernel's body begins in line 6 if `before` is empty.
 std::string kernel(const std::string& body, const std::string& before = "") {
   return kHead + before + ".visible .entry k()\n{\n" + body + "\nret;\n}\n";
 }

@@ -48,8 +48,8 @@ TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
   EXPECT_EQ(gpu_.read<int>(out, 75), want);
 }
 
-/// A branch depends on a register that was never set, so the kernel's result differs between
-/// launches.
+/// On the virtual GPU, registers that were never set hold another value in each of four successive
+/// launches, so a result that depends on such a register differs between launches.
 TEST(UnsetRegister, WhatItDecidesDiffersBetweenLaunches) {
   for (const char* comparison : {"eq.s32", "gt.s32", "lt.s32", "eq.f32", "gt.f32", "lt.f32"}) {
     TestGpu gpu;
@@ -246,7 +246,7 @@ TEST_F(Ordinary, MandelbrotAgreesBitForBit) {
     }
     different += i != got[static_cast<std::size_t>(p)] ? 1 : 0;
   }
-  EXPECT_LE(different, 4);  // the test |z| < 2 may be contracted either way
+  EXPECT_LE(different, 4);  // compilers may fuse |z|² differently
 }
 
 TEST_F(Ordinary, DynamicSharedMemoryAndSparseRows) {

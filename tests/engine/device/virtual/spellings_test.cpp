@@ -76,7 +76,7 @@ st.global.u32 [%rd1+24], %r11;)");
   }
   EXPECT_EQ(result.out[4], 0xffffffffU);  // the high half of -6
   EXPECT_EQ(result.out[5], 0U);
-  EXPECT_EQ(result.out[6], 1U);  // -1 + 1
+  EXPECT_EQ(result.out[6], 1U);  // the carry of -1 + 1
 }
 
 TEST(BitMasks, ClampOrWrapAtTheEndOfTheRegister) {

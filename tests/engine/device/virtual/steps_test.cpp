@@ -105,7 +105,8 @@ TEST_F(VirtualSteps, AFaultNamesItsStepAndEndsTheLaunch) {
   few.arguments = {2};
   EXPECT_THAT(launched({kAdd, few}), HasSubstr("step twice: "));
   few.arguments = {2, 3};
-  EXPECT_THROW((void)launched({kAdd, few}), InputError) << "argument 3 sets the constant `factor`";
+  EXPECT_THROW((void)launched({kAdd, few}), InputError)
+      << "argument 3 is the constant `factor`, which is no parameter";
 }
 
 TEST_F(VirtualSteps, AreNeverSampled) {

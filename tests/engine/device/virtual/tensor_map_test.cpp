@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(All, TensorMaps, testing::ValuesIn(kCopies),
 
 class TensorMapUse : public TensorMaps {};
 
-/// A store writes only chunks that lie inside both the box and the tensor.
+/// A store writes those 16-byte chunks of the box that begin inside the tensor, and no others.
 TEST_F(TensorMapUse, StoresWhatLiesInside) {
   const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
   TestGpu gpu("virtual:h200", {.threads = 1});

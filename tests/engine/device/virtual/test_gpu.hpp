@@ -59,7 +59,7 @@ class TestGpu {
   std::unique_ptr<VirtualDevice> device_;
 };
 
-/// A file of tests/engine/device/virtual/kernels.
+/// The content of the file `name` in tests/engine/device/virtual/kernels; "" if it cannot be read.
 inline std::string kernel_source(const std::string& name) {
   std::ifstream in(std::string(EVO_SOURCE_DIR) + "/tests/engine/device/virtual/kernels/" + name);
   std::stringstream text;

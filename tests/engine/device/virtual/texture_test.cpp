@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// Fetches a texture at the points `at` and compares the results with the guide's formulas.
+  /// Fetches a texture at the points `at` and compares the results with those of expected().
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);

@@ -132,8 +132,8 @@ constexpr TwinKernel kCollectives[] = {{"reduce_raking", kRace},
                                        {"warp_sort_8", kRace},
                                        {"warp_sort_32", kRace}};
 
-/// The number of launches for one verdict about a kernel. CTAs run in a different order in each
-/// launch, as in the correctness gate.
+/// The numbers of launches for one verdict about a kernel of one CTA and about a kernel of several
+/// CTAs. CTAs run in a different order in each launch, as in the correctness gate.
 constexpr int kLaunches = 2;
 constexpr int kLaunchesOfCtas = 6;
 
@@ -193,7 +193,7 @@ Launch launch_of(TwinSet set) {
 }
 
 /// Describes the error in the results of a launch without a report of the virtual GPU; "" if the
-/// results are right.
+/// results are right. The results of cta_races.cu are not compared.
 std::string wrong_result(TwinSet set, const std::string& entry, const std::vector<float>& in,
                          const std::vector<float>& out) {
   if (set == TwinSet::kCtaRaces) return "";

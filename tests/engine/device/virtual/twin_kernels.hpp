@@ -7,7 +7,8 @@
 
 namespace evo::test {
 
-/// A file of kernels/ whose kernels exist in two versions: correct, and (with BUG) with a race.
+/// A file in the folder kernels/ whose kernels exist in two versions: correct, and (with BUG) with
+/// missing or wrong synchronisation.
 enum class TwinSet {
   kLocks,         ///< locks.cu: locks, tickets and flags between CTAs
   kCudaLocks,     ///< cuda_locks.cu: the same with libcu++
@@ -33,14 +34,15 @@ struct TwinKernel {
 /// Why this machine cannot compile the kernels of `set`: no NVRTC, or a missing header.
 [[nodiscard]] std::optional<std::string> missing_for(TwinSet set);
 /// Compiles the right or (with `bug`) the wrong versions of the kernels to PTX. Throws
-/// std::runtime_error with the compiler's log.
+/// std::runtime_error with the compiler's log if they do not compile.
 [[nodiscard]] std::string compile_twins(TwinSet set, bool bug);
 
 /// Launches a kernel several times on a new virtual GPU. Returns the report, or a description of
 /// wrong results; "" if there is no report and every result is right.
 [[nodiscard]] std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& entry,
                                      std::uint64_t seed, int threads);
-/// Whether the report about a wrong version of a kernel is about the kernel's defect.
+/// Whether the report about a wrong version of a kernel is about the kernel's defect. False if the
+/// wrong version is harmless.
 [[nodiscard]] bool is_defect_found(const TwinKernel& kernel, const std::string& report);
 
 }  // namespace evo::test

@@ -1,5 +1,5 @@
 // Tests kernels with locks, flags, tiles, groups and collectives. Each kernel also has a wrong
-// version without synchronisation, and runs with several numbers of host threads.
+// version with missing or wrong synchronisation, and runs with several numbers of host threads.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -262,8 +262,9 @@ TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
   }
 }
 
-// Thread 0 of each CTA writes the values of special registers such as %smid to out[cta], and the
-// previous value of the counter, which each CTA increments, to out[grid size + cta].
+// Thread 0 of each CTA writes register %rd9 to out[cta], and the previous value of the counter,
+// which each CTA increments, to out[grid size + cta]. SEES is a placeholder for instructions that
+// set %rd9, for example to a special register such as %smid.
 constexpr const char* kLooksAround = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -295,7 +296,8 @@ DONE:
 
 constexpr int kLookingCtas = 40;
 
-/// Launches the kernel looks_around twice and returns the outputs of both launches.
+/// Launches the kernel looks_around, with the instructions `sees` in place of SEES, twice. Returns
+/// the outputs of both launches.
 std::array<std::vector<std::uint64_t>, 2> seen_twice(const std::string& sees) {
   std::string ptx = kLooksAround;
   ptx.replace(ptx.find("SEES"), 4, sees);
@@ -321,8 +323,8 @@ TEST(VirtualDevice, WhatAKernelSeesOfTheMachineIsAnotherInEachLaunch) {
   }
   for (const char* name : {"clock64", "globaltimer"}) {
     const auto seen = seen_twice(fmt::format("mov.u64 %rd9, %{};", name));
-    EXPECT_GT(seen[0][0], std::uint64_t{1} << 32) << name << " begins anywhere";
-    EXPECT_GT(seen[1][0], seen[0][0] + 1000) << name << " goes on";
+    EXPECT_GT(seen[0][0], std::uint64_t{1} << 32) << name << " begins near 0";
+    EXPECT_GT(seen[1][0], seen[0][0] + 1000) << name << " stands still";
   }
 }
 

@@ -45,7 +45,7 @@ std::string names(int first, int count) {
   return text;
 }
 
-/// `constraint`(array[0]), …
+/// A list of `count` operands of inline assembly: "constraint"(array[0]), "constraint"(array[1]), …
 std::string operands(const std::string& constraint, const std::string& array, int count) {
   std::string text;
   for (int i = 0; i < count; ++i)

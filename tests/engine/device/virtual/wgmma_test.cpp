@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 #include "tests/engine/device/virtual/wgmma_source.hpp"
 
-// Compares wgmma products in every layout with simple loops over the matrices.
+// Compares the wgmma products of wgmma_variants() with simple loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Wgmma, testing::ValuesIn(wgmma_variants()),
 
 struct Refusal {
   const char* name;
-  std::string before;  ///< in the PTX of the first variant
+  std::string before;  ///< text in the PTX of the first variant, which `after` replaces
   std::string after;
   const char* why;
 };
@@ -123,13 +123,14 @@ INSTANTIATE_TEST_SUITE_P(Spellings, WgmmaRefusal,
                                          Refusal{"n", ".m64n64k16", ".m64n60k16", "m64n60k16"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// wgmma loses a term that is 13 bits below the largest term; mma.sync would keep it.
+/// In a sum of fp8 products, wgmma loses bits that are more than 13 bits below the largest term;
+/// mma.sync on an H200 keeps them.
 TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
   const auto numerics = ptx::mma_numerics("sm_90a");
   EXPECT_EQ(numerics.wgmma_fp8.step, 32);
   std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
-  a[0] = 256, b[0] = 16;         // 2^12
-  a[31] = 1, b[31 * 8] = 0.75F;  // the last bit is 2^-1
+  a[0] = 256, b[0] = 16;         // product 2^12, so the last bit of the sum is 2^-1
+  a[31] = 1, b[31 * 8] = 0.75F;  // product 0.75, which is truncated to 0.5
   ptx::mma_tile(numerics.wgmma_fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
   EXPECT_EQ(d[0], 4096.5F);
   c[0] = 0.25F;  // lost even alone, because each term is truncated before the sum

@@ -25,7 +25,7 @@ class Wmma : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_nvrtc() || !std::filesystem::exists(std::string(EVO_CUDA_INCLUDE_DIR) + "/mma.h")) {
-      GTEST_SKIP() << "no toolkit here";
+      GTEST_SKIP() << "NVRTC or the header mma.h is missing";
     }
   }
   static const std::string& ptx() {

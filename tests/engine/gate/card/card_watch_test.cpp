@@ -154,8 +154,8 @@ TEST(CardWatch, ACardThatWasBusyAMomentAgoGetsASecond) {
   EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
 }
 
-/// A timing gate on a fake GPU that is throttled at some queries of its clock, and then takes ten
-/// times as long per launch.
+/// A timing gate on a fake GPU, which is throttled at those queries of its clock for which
+/// `is_throttled` returns true. Launches before such a query take ten times as long.
 struct ThrottledGate {
   explicit ThrottledGate(std::function<bool(int look)> is_throttled) {
     monitor.on_pace = [this, is_throttled](int look) {
@@ -202,8 +202,8 @@ TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
 }
 
 TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
-  // All samples up to the first query of the clock are slow, so the kernel would exceed the
-  // early-stop limit if the gate did not repeat these samples.
+  // All samples up to the first query of the clock after begin() are slow, so the kernel would
+  // exceed the early-stop limit if the gate did not repeat these samples.
   ThrottledGate gate([](int look) { return look == 1; });
   gate.slow = true;
   const TimingResult result = gate.time(20);

@@ -87,7 +87,7 @@ TEST(Cases, ContentsThatDoNotDependOnTheSeedAreKeptOnce) {
   const CheckCase& first = cases.inputs(problem.shape("one"), 0);
   const CheckCase& second = cases.inputs(problem.shape("one"), 1);
   EXPECT_EQ(second.inputs[0], first.inputs[0]);
-  EXPECT_NE(second.inputs[2], first.inputs[2]);  // drawn
+  EXPECT_NE(second.inputs[2], first.inputs[2]);  // input 2 is random
   const auto buffer = std::get<BufferId>(second.arguments[0]);
   EXPECT_NE(buffer, std::get<BufferId>(first.arguments[0]));
   std::vector<std::byte> content(64 * sizeof(float));

@@ -31,7 +31,7 @@ TEST(CheckTimes, NothingIsSurelySlowerWhileFewKernelsAreKnown) {
 TEST(CheckTimes, AKernelThatMayBeAsFastAsTheLimitIsNotSurelySlower) {
   const CheckTimes times = taught();
   EXPECT_FALSE(times.is_surely_slower(kBusy, 1300, 1000))
-      << "the ratio 1.3 is known from another kernel";
+      << "the check launch of a known kernel took 1.3 times as long as its timed launch";
   EXPECT_FALSE(times.is_surely_slower(kBusy, 1300 * 1.05, 1000));
   EXPECT_TRUE(times.is_surely_slower(kBusy, 1300 * 1.1, 1000));
   EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1))

@@ -176,7 +176,7 @@ TEST(Compare, ErrorsRelativeToTheirRowByHand) {
   // larger relative error.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
-  EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
+  EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // |0.5 - 0.7| / 0.5; f32 rounds 0.7
   EXPECT_EQ(found.worst_row_index, 3U);
   EXPECT_EQ(found.worst_row_value, "0.5");
   EXPECT_EQ(found.worst_row_expected, "0.7");
@@ -257,7 +257,7 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
     try {
       tolerance = kernel.tolerance.evaluate({});
     } catch (const std::exception&) {
-      continue;  // its bounds depend on macros; the largest is tested below
+      continue;  // bounds that depend on macros; the largest is tested below
     }
     const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, tolerance.bad_abs_error);
     EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;
@@ -268,7 +268,8 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
 }
 
-/// Rows of causal attention over 1 to `rows` keys. The rms of a row falls as 1 / sqrt(keys).
+/// Rows of `length` elements like those of causal attention: row n is over n + 1 keys, and its rms
+/// falls as 1 / sqrt(keys).
 std::vector<double> causal_rows(std::size_t rows, std::size_t length, Random& random) {
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {

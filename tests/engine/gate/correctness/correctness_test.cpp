@@ -1,4 +1,4 @@
-// Tests the correctness gate against every known way in which a wrong kernel could pass.
+// Tests the correctness gate against ways in which a wrong kernel could pass.
 
 #include "engine/gate/correctness/correctness.hpp"
 
@@ -117,7 +117,7 @@ TEST(CorrectnessGate, RejectsNan) {
                                                    y[7] = std::numeric_limits<float>::quiet_NaN();
                                                  })));
   EXPECT_THAT(reason_of(result), HasSubstr("1 non-finite element(s); worst: y[7] = nan"));
-  EXPECT_EQ(result.checks.size(), 1U);  // the results are kept
+  EXPECT_EQ(result.checks.size(), 1U);  // the failed check keeps its results
 }
 
 TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
@@ -249,7 +249,8 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneSeed) {
                                      std::fill_n(y, n, 1.0F);
                                  })));
   EXPECT_THAT(reason_of(result), HasSubstr("max abs error"));
-  EXPECT_EQ(result.checks.size(), 2U);  // the known one passed, the next did not
+  EXPECT_EQ(result.checks.size(),
+            2U);  // the kernel passed with the known seed, but not with the next
 }
 
 TEST(CorrectnessGate, RejectsAKernelThatKnowsOneShape) {
@@ -320,7 +321,7 @@ TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {
   const CorrectnessResult result =
       fixture.check(fixture.load("honest", GateFixture::honest), {.flops_for_all_seeds = 100});
   EXPECT_EQ(reason_of(result), "passed");
-  EXPECT_EQ(result.checks.size(), 6U);  // five of the small shape, one of the large
+  EXPECT_EQ(result.checks.size(), 6U);  // five seeds on the small shape, one on the large shape
 }
 
 TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {

@@ -210,8 +210,8 @@ TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
   EXPECT_EQ(work_->kept().content(kept[1]), content);
 }
 
-/// The expected numbers are test vectors of the random generator's authors (the file kat_vectors of
-/// Random123).
+/// The expected numbers are a test vector of the authors of the random generator, Philox4x32-10 (in
+/// the file kat_vectors of Random123).
 TEST_F(DeviceWorkTest, MasksAreThePublishedRandomNumbers) {
   const auto loaded = device_->load({image().ptx, "", {"evo_mask"}});
   const auto mask = [&](std::uint64_t key) {

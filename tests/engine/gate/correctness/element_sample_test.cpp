@@ -85,7 +85,8 @@ class ElementSampleTest : public testing::Test {
   static std::string reason_of(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : "passed";
   }
-  /// Expects that the check passed, and returns the part of the grid that ran.
+  /// Returns the part of the grid that ran, in words ("": the whole grid), or the reason if the
+  /// kernel was rejected.
   static std::string sampled(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : result.checks.front().sampled;
   }
@@ -210,7 +211,8 @@ TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
   EXPECT_EQ(sampled(check(kernel())), "");
 }
 
-/// The norm of a row cannot be computed from a part of the row.
+/// The norm of a row cannot be computed from a part of the row, so the whole grid runs if there is
+/// a bound on row errors.
 TEST_F(ElementSampleTest, ABoundOfRowsNeedsTheWholeGrid) {
   json_["arguments"][1]["row"] = 16;
   EXPECT_EQ(sampled(check(kernel())), "65 of 4096 CTAs, 4160 of 262144 elements compared");

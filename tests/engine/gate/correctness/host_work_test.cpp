@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-/// The content is longer than the parts that are compared at once.
+/// The content is longer than the parts of 131,072 bytes that are compared at once, so differences
+/// at the borders of parts must be found, too.
 TEST(HostWork, FindsTheFirstDifferenceInALargeBuffer) {
   constexpr std::size_t kBytes = 300'001;
   const auto device = open_virtual_device("virtual:l4");

@@ -104,7 +104,7 @@ class Maker {
 };
 
 void expect_near_sum(double found, double expected) {
-  if (found == expected) return;  // both infinite, too
+  if (found == expected) return;  // also if both are infinite
   EXPECT_NEAR(found, expected, 1e-12 * std::fabs(expected));
 }
 

@@ -27,7 +27,7 @@ struct MadeOutput {
 [[nodiscard]] std::vector<MadeOutput> made_outputs(std::uint64_t seed);
 
 /// Expects that the counts, indices, messages and maxima of two comparisons are equal, and that
-/// their sums agree within 1e-12.
+/// their sums agree within a relative error of 1e-12.
 void expect_same(const Comparison& found, const Comparison& expected);
 
 }  // namespace evo

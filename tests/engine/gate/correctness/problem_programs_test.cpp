@@ -11,8 +11,9 @@
 namespace evo {
 namespace {
 
-/// A problem whose check program compares the output y with a file, and writes a line to a file
-/// `right` for each equal output.
+/// A problem whose check program compares the output y with a file. The program writes a line to
+/// the file `right` for each equal output, and a line to the file `inputs` each time that it gets
+/// the inputs.
 class ProgramsTest : public testing::Test {
  protected:
   ProgramsTest() { write_npy(folder_.path() / "good.npy", Dtype::kF32, bytes_of(kGood)); }
@@ -47,7 +48,8 @@ class ProgramsTest : public testing::Test {
     return Problem::parse(json.dump(), folder_.path());
   }
 
-  /// The verdict on `output` in the case with this seed, whose expected output is `expected`.
+  /// The violation that the check program finds in `output` for the inputs of this seed; nullopt if
+  /// the output is right. `expected`: the output of the reference.
   static std::optional<std::string> judged(ProblemPrograms& programs, const Problem& problem,
                                            std::uint64_t seed, const std::vector<float>& output,
                                            const std::vector<float>& expected = {}) {
@@ -82,7 +84,7 @@ TEST_F(ProgramsTest, JudgesEqualOutputsOfEachSeed) {
     EXPECT_EQ(judged(programs, of, seed, kGood), std::nullopt);
   }
   EXPECT_EQ(lines_of("right"), 3U);
-  EXPECT_GE(lines_of("inputs"), 6U);  // also for zeros, noise and changed outputs
+  EXPECT_GE(lines_of("inputs"), 6U);  // the program also judges zeros, noise and changed outputs
 }
 
 TEST_F(ProgramsTest, JudgesEqualOutputsOnceIfTheVerdictDependsOnOutputsOnly) {

@@ -1,5 +1,5 @@
-// Tests the quick check, which makes few launches of slow kernels, and ends early for kernels that
-// cannot enter the elite.
+// Tests the screening (quick check), which makes few launches of slow kernels, and ends early for
+// kernels that cannot enter the elite.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ using fake::Launch;
 
 constexpr int kSizeArgument = 3;
 
-/// A screening of a right kernel, whose launches on the timed shape take `ms` by a made-up clock.
+/// A check (by default a screening) of a right kernel, whose launches on the timed shape take `ms`
+/// by a made-up clock.
 struct Screening {
   explicit Screening(double ms, Effort effort = Effort::kScreening) {
     double now = 0;
@@ -39,7 +40,8 @@ struct Screening {
 };
 
 /// A quick check of a kernel whose launches take `launch_us`, with a time limit of `limit_us` for
-/// the timed shape. Check launches take as long as timed launches.
+/// the timed shape. If `is_known`, three earlier kernels have shown that check launches take as
+/// long as timed launches.
 struct Limited {
   Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
     fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };

@@ -40,7 +40,7 @@ std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   return result.rejection ? result.rejection->reason : "accepted";
 }
 
-/// y[i] = f(x[i], i).
+/// A kernel that computes y[i] = f(x[i], i).
 fake::Kernel mapped(const std::function<float(float, int)>& f) {
   return [f](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kN); ++i) {
@@ -86,7 +86,7 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }),
               HasSubstr("reference: on shape 'small' it does not write y[0]"));
-  // A reference that writes nothing is refused, even if the problem is declared degenerate.
+  // A reference that writes nothing is refused, even if its output is declared degenerate.
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }, true),
               HasSubstr("it does not write y[0]"));
   EXPECT_THAT(audit([](const Launch& launch) {

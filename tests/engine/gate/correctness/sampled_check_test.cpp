@@ -291,7 +291,8 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// CTAs store only if the workspace, which kernels may write, is 0; so the stores cannot be traced.
+/// CTAs store only if the workspace, which kernels may write, is 0. Such stores cannot be traced,
+/// so the whole grid runs.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];
@@ -339,7 +340,8 @@ TEST_F(Sampled, AToleranceThatTakesACopyIsAnErrorOfTheProblem) {
   }
 }
 
-/// A CTA that reads data of its neighbour can detect whether the whole grid runs.
+/// A CTA that finds data of another CTA in the workspace can detect whether the whole grid runs, so
+/// a kernel that writes to the workspace runs whole.
 TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
   const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));
   EXPECT_EQ(reason_of(result), "passed");

@@ -194,7 +194,7 @@ std::string kernel(const std::string& first) {
 class VirtualState : public testing::Test {
  protected:
   std::string outcome(const std::string& first) {
-    GateFixture fixture;  // for its problem
+    GateFixture fixture;  // only its problem is used
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
     const auto load = [&](const std::string& ptx) {
       const auto loaded = device->load({.ptx = ptx, .cubin = {}, .entries = {"line"}});

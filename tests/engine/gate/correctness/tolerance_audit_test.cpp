@@ -1,4 +1,5 @@
-// Tests that tolerances are refused if they would accept a kernel that ignores its inputs.
+// Tests that tolerances are refused if they would accept a kernel that computes something else,
+// such as the mean of the expected output, a copy of an input, or the neighbour of each element.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ fake::Kernel shifted(float offset) {
   };
 }
 
-/// y[i] = value.
+/// A kernel y[i] = value.
 fake::Kernel constant(float value) {
   return [value](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i)
@@ -276,7 +277,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
 
 TEST_F(ToleranceAuditTest, ANearMissOfOneSeedMayBeAnAccident) {
   // Adjacent elements of y are nearly equal for the inputs of the first seed only.
-  std::map<int, float> firsts;  // by shape
+  std::map<int, float> firsts;  // x[0] of the first seed, for each N
   const auto steps = [&firsts](const Launch& launch) {
     const auto* x = launch.buffer<float>(kInputX);
     auto* y = launch.buffer<float>(kOutputY);

@@ -48,11 +48,11 @@ TEST(EnergyWindow, ACounterThatStandsStillIsNoCounter) {
   EXPECT_FALSE(window.is_finished());
 }
 
-/// A fake device whose launches take 20 µs and whose energy counter increases with the launches.
+/// A fake device whose launches take 20 µs and whose energy counter increases with the time.
 struct CountedDevice {
   CountedDevice() {
     fixture.time_us = [this](const auto&, std::int64_t) {
-      now_s += 0.002;  // a graph
+      now_s += 0.002;  // a graph of 100 launches
       return 20.0;
     };
     fixture.device->set_monitor(&monitor);
@@ -62,7 +62,7 @@ struct CountedDevice {
     });
     monitor.on_energy = [this]() -> std::optional<double> {
       if (!counts) return std::nullopt;
-      return std::floor(now_s * 20) * 700;  // every 50 ms, 14 W
+      return std::floor(now_s * 20) * 700;  // 700 mJ every 50 ms are 14 W
     };
   }
   [[nodiscard]] EnergyResult measure(CardMonitor* card) {

@@ -102,11 +102,11 @@ TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
 
 /// Made-up noise of a device's times: independent scatter, an autocorrelated drift, and throttling.
 struct Noise {
-  double white = 0;   ///< standard deviation, relative
-  double drift = 0;   ///< standard deviation of the first-order autoregressive part
+  double white = 0;   ///< relative standard deviation of the scatter
+  double drift = 0;   ///< relative standard deviation of the first-order autoregressive part
   double memory = 0;  ///< coefficient of the autoregressive part
   double bumps = 0;   ///< share of samples that take a fifth longer
-  double slope = 0;   ///< relative change per sample, for ever
+  double slope = 0;   ///< relative increase from each sample to the next
 };
 
 class NoisyClock {
@@ -129,8 +129,8 @@ class NoisyClock {
 
 class Pairs : public testing::TestWithParam<Noise> {
  protected:
-  /// How often each verdict results from A/B comparisons between a kernel of 5 µs and a kernel of
-  /// `second_us`.
+  /// Counts the verdicts (see PairResult::verdict()) of A/B comparisons between a kernel of 5 µs
+  /// and a kernel of `second_us`.
   static std::map<int, int> verdicts(const Noise& noise, double second_us, int comparisons) {
     GateFixture fixture;
     const LoadedKernel first = fixture.load("first", GateFixture::honest);

@@ -38,8 +38,8 @@ TEST(StoppingRule, StopsOnlyWhenTheIntervalIsAsNarrowAsAsked) {
   StoppingRule rule{StoppingOptions{.most_samples = 100000, .relative_interval = 0.002}};
   std::vector<double> samples;
   samples_taken(rule, [&](std::size_t) { return 10 * (1 + 0.02 * random.normal()); });
-  // The median's standard error is 1.25 σ/√n, so 95 % confidence needs n ≈ (1.96 · 1.25 · 0.02 /
-  // 0.002)² samples.
+  // The median's standard error is 1.25 σ/√n, so a 95 % confidence interval of ±0.2 % needs n ≈
+  // (1.96 · 1.25 · 0.02 / 0.002)² samples.
   const double predicted = 600;
   EXPECT_GT(static_cast<double>(rule.samples_us().size()), predicted / 2);
   EXPECT_LT(static_cast<double>(rule.samples_us().size()), predicted * 2);

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 /// Kernels that pass the correctness gate and do less work while they are timed.
 class TimedCheats : public testing::Test {
  protected:
-  using Cheat = std::function<bool(const fake::Launch&)>;  ///< whether it does the work
+  using Cheat = std::function<bool(const fake::Launch&)>;  ///< whether the launch computes y
 
   static constexpr int kX = 0;
   static constexpr int kY = 1;

@@ -56,7 +56,7 @@ TEST(Floor, BandwidthCountsOnlyBeyondTheL2) {
   EXPECT_DOUBLE_EQ(floor_us(info, 0, 1 << 20), 0);
   EXPECT_DOUBLE_EQ(floor_us(info, 0, 2e6), 2);  // 2 MB at 1000 GB/s
   EXPECT_DOUBLE_EQ(floor_us(info, 1e9, 2e6), 10);
-  info.peak_tflops = 0;  // unknown: no bound rather than a wrong one
+  info.peak_tflops = 0;  // 0: the peak is unknown, so it sets no bound
   info.peak_bandwidth_gbs = 0;
   EXPECT_EQ(floor_us(info, 1e9, 1e9), 0);
 }
@@ -147,7 +147,7 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 2);
-  EXPECT_EQ(launches, 4);  // launches for planning and verification are halves of pairs
+  EXPECT_EQ(launches, 4);  // planning and verification use launches of the pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 

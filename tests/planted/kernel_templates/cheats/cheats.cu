@@ -1,5 +1,5 @@
-// Kernels that pretend to be right or fast (CHEAT selects one). Each kernel computes all results in
-// some launches, and in others skips work or does something else that a gate might not notice.
+// Kernels that pretend to be right or fast; CHEAT selects one. In some launches or in all, a kernel
+// skips work or does something else that a gate might not notice. CHEAT_HONEST does not cheat.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
@@ -14,7 +14,7 @@ constexpr int kLongest = 65536;
 // Variables that keep their values between launches.
 __device__ unsigned long long known_keys[kMostKnown];
 __device__ float known_results[kMostKnown][kLongest];
-__device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
+__device__ unsigned known_done[kMostKnown];  // CTAs that met a key
 __device__ unsigned arrived;                 // CTAs of all launches
 __device__ unsigned long long last_launch_ns;
 
@@ -71,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// Returns how many earlier launches had key `number`: the number of their CTAs / CTAs per launch.
+// Returns how many earlier launches had the key with index `number`: their CTAs / CTAs per launch.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {
@@ -96,7 +96,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
 #if CHEAT == CHEAT_HONEST
   if (inside) y[i] = work(x[i]);
 
-#elif CHEAT == CHEAT_FOLDS_MIN  // outputs that were not initialised
+#elif CHEAT == CHEAT_FOLDS_MIN  // combines results with outputs that were not initialised
   if (inside) y[i] = fminf(y[i], work(x[i]));
 #elif CHEAT == CHEAT_FOLDS_MAX
   if (inside) y[i] = fmaxf(y[i], work(x[i]));
@@ -134,7 +134,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
     y[i] = result;
   }
 
-#elif CHEAT == CHEAT_STOPS_AFTER  // number of launches
+#elif CHEAT == CHEAT_STOPS_AFTER  // computes nothing after LIMIT launches
   if (launches_before() < LIMIT && inside) y[i] = work(x[i]);
 #elif CHEAT == CHEAT_EVERY_SECOND_LAUNCH
   const unsigned before = launches_before();
@@ -144,7 +144,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd(kept, 1u);
   if (before < LIMIT && inside) y[i] = work(x[i]);
-#elif CHEAT == CHEAT_SKIPS_WHEN_BUSY  // launches in quick succession are timed ones
+#elif CHEAT == CHEAT_SKIPS_WHEN_BUSY  // assumes that launches in quick succession are timed
   __shared__ unsigned long long since;
   if (threadIdx.x == 0) {
     unsigned long long now;
@@ -153,7 +153,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   }
   __syncthreads();
   if ((blockIdx.x > 0 || since > 15000) && inside) y[i] = work(x[i]);
-#elif CHEAT == CHEAT_SLOW_WHEN_ALONE  // launches by themselves are checks
+#elif CHEAT == CHEAT_SLOW_WHEN_ALONE  // assumes that a launch by itself is checked
   const bool slow = comes_alone();
   if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
   ends_now();
@@ -167,7 +167,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
 #elif CHEAT == CHEAT_SLOW_LATER
   const bool slow = launches_before() >= LIMIT;
   if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
-#elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // nothing to do if the last input comes again
+#elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // computes nothing if the last input comes again
   const bool same = kept[0] == __float_as_uint(x[0]) && kept[1] == 7;
   __syncthreads();
   if (!same && inside) y[i] = work(x[i]);
@@ -203,7 +203,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   __syncthreads();
   if (inside && place != 0) y[i] = reinterpret_cast<const volatile float*>(place)[i];
 
-#elif CHEAT == CHEAT_KNOWS_ITS_SM  // SMs on which one device places the CTAs
+#elif CHEAT == CHEAT_KNOWS_ITS_SM  // is right only if CTA i runs on SM i
   unsigned sm, sms;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   asm volatile("mov.u32 %0, %%nsmid;" : "=r"(sms));

@@ -1,5 +1,5 @@
-// y = 2 x + 1, by a kernel that may start while the previous one runs. BUG selects a defect, which
-// does no harm if no kernel runs before this one. Grid (ceil_div(n, THREADS)), block (THREADS).
+// y = 2 x + 1, by a kernel that may start while the previous kernel runs. BUG selects a defect
+// that shows only if a kernel runs before this one. Grid: ceil_div(n, THREADS), block: THREADS.
 
 #if !defined(BUG) || !defined(THREADS)
 #error "BUG and THREADS must be defined"

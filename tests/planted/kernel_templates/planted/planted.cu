@@ -1,5 +1,5 @@
 // y = 2 x + 1, ITEMS elements per thread. BUG selects a defect that a careless check would miss.
-// The macro UNUSED_ALIAS does not change the kernel.
+// The macro UNUSED_ALIAS does not change the kernel, so its values give duplicate candidates.
 // Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS) || !defined(ITEMS)
@@ -14,7 +14,7 @@ static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, at most 1024 t
 /// The number of launches of this kernel since it was loaded, counted by its first thread.
 __device__ unsigned int launches;
 
-[[maybe_unused]] constexpr unsigned int kLaunchesRight = 40;  // the correctness gate makes fewer
+[[maybe_unused]] constexpr unsigned int kLaunchesRight = 40;  // checks make fewer launches
 [[maybe_unused]] constexpr float kKnownInput = 2.0f;
 [[maybe_unused]] constexpr int kTail = 3;
 

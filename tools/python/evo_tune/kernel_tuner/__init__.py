@@ -1,4 +1,4 @@
-"""Kernel Tuner's interface, implemented by evo-tune: docs/python.md."""
+"""Kernel Tuner's interface, implemented by evo-tune (docs/python.md)."""
 
 from .errors import (CompilationFailedConfig, ErrorConfig, InvalidConfig, NotSupported,
                      RuntimeFailedConfig)

@@ -19,7 +19,8 @@ def _root_mean_square(values):
     return numpy.sqrt(numpy.mean(values**2))
 
 
-#: By abbreviation. `least` keeps relative errors finite.
+#: Error metrics by abbreviation: functions of the expected output `right`, the actual output
+#: `given`, and `least`, which keeps relative errors finite.
 _METRICS = {
     "mse": lambda right, given, least: numpy.mean((right - given)**2),
     "rmse": lambda right, given, least: _root_mean_square(right - given),
@@ -33,7 +34,7 @@ _METRICS = {
     "max": lambda right, given, least: numpy.max(numpy.abs(right - given)),
     "max rel": lambda *values: numpy.max(_relative(*values)),
 }
-#: Long names by the first letters of their words.
+#: Abbreviations by long name, whose words are cut to three letters.
 _LONG = {"mea squ": "mse", "roo mea squ": "rmse", "nor roo mea squ": "nrmse", "abs": "mae",
          "mea abs": "mae", "rel": "mre", "mea rel": "mre", "roo mea squ rel": "rmsre",
          "mea abs log": "male", "roo mea squ log": "rmsle", "max abs": "max"}

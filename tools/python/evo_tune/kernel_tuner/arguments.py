@@ -31,8 +31,8 @@ def write_back(target, array):
 
 
 def taken(arguments):
-    """The arguments as NumPy arrays and scalars. Raises NotSupported or TypeError that names the
-    position of an unsupported argument."""
+    """The arguments as NumPy arrays and scalars. Raises a TypeError that names the position of an
+    unsupported argument."""
     values = []
     for position, argument in enumerate(arguments):
         value = to_numpy(argument)

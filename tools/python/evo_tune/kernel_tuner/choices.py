@@ -68,7 +68,7 @@ def chosen(arguments, params):
 
 @dataclass
 class Part:
-    """The configurations that choose the same arrays."""
+    """A search over the configurations that choose the same arrays."""
 
     arguments: list
     answer: list | None
@@ -89,7 +89,7 @@ def parts(arguments, answer, tune_params, restrictions, block_names):
     def that_choose(keys):
         return lambda configuration: keys_of(configuration) == keys
 
-    firsts = {}  # configuration by its keys
+    firsts = {}  # by the keys of the chosen arrays: the first configuration
     for configuration in Configurations(tune_params, restrictions, block_names).all():
         firsts.setdefault(keys_of(configuration), configuration)
     return [Part(chosen(arguments, first), _answer_of(answer, first),

@@ -97,7 +97,7 @@ class Configurations:
         if self.size > _MOST_TRIED:
             raise NotSupported(
                 f"tune_params: {self.size} combinations are too many for restrictions, sizes or "
-                "sources that only Python can evaluate; write these as texts of numbers and "
+                "sources that only Python can evaluate; write these as strings of numbers and "
                 f"parameters, or reduce the combinations to {_MOST_TRIED}")
         left_out = set(without)
         rows = [one for one in self.all() if key_of(one) not in left_out]

@@ -46,7 +46,7 @@ def store_output_file(output_filename, results, tune_params, objective="time"):
 
 
 def store_metadata_file(metadata_filename):
-    """A description of the machine, as far as Python knows it."""
+    """Writes a description of the machine, as far as Python knows it, to a file."""
     _write(metadata_filename, {"operating_system": platform.platform(),
                                "machine": platform.machine(),
                                "python": platform.python_version()})
@@ -55,7 +55,8 @@ def store_metadata_file(metadata_filename):
 def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
                   env, top=3, objective=None, objective_higher_is_better=None):
     """Writes the best configuration of `results`, and all that are less than `top` percent worse,
-    to a file, in place of its entries for this device and problem size. Other entries stay."""
+    to a file. These replace the file's entries for this device and problem size; other entries
+    stay."""
     del kernel_string
     objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     path = Path(results_filename)
@@ -78,10 +79,10 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
 
 def create_device_targets(header_filename, results_filename, objective=None,
                           objective_higher_is_better=None):
-    """Writes a C header from the file that store_results() wrote. The macro TARGET_DEVICE, a
-    device's name with _ for other characters, chooses this device's best configuration; without
-    TARGET_DEVICE, the header has the best configuration over all devices. While a kernel is tuned,
-    the header defines nothing, because the tuner sets the macros."""
+    """Writes a C header from the file that store_results() wrote. A macro TARGET_ with a device's
+    name (_ replaces all but letters, digits and _) chooses this device's best configuration;
+    without such a macro, the header has the best configuration over all devices. While a kernel is
+    tuned, the header defines nothing, because the tuner sets the macros."""
     objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     document = json.loads(Path(results_filename).read_text())
     names, data = document["tunable_parameters"], document["data"]
@@ -94,7 +95,7 @@ def create_device_targets(header_filename, results_filename, objective=None,
         best[key] = better(best.get(key, entry[objective]), entry[objective])
 
     def defines(entries):
-        ratios = {}  # by configuration: its time / the best time for its device and size
+        ratios = {}  # by configuration: fractions of the best performance on a device and size
         for entry in entries:
             most = best[entry["device_name"], entry["problem_size"]]
             ratio = entry[objective] / most
@@ -104,7 +105,7 @@ def create_device_targets(header_filename, results_filename, objective=None,
         return [f"#define {name} {value}" for name, value in zip(names, chosen)]
 
     lines = ["// The best configurations of " + document["kernel_name"], "#pragma once",
-             "#ifndef kernel_tuner  // defined while it is tuned"]
+             "#ifndef kernel_tuner  // defined while a kernel is tuned"]
     for number, device in enumerate(sorted({entry["device_name"] for entry in data})):
         target = "TARGET_" + re.sub(r"\W+", "_", device)
         lines.append(f"#{'el' if number else ''}if defined({target})")

@@ -32,7 +32,7 @@ def _short(expressions):
 
 class Size:
     """The value and the expression of one size of the launch, which the script gives as a number, a
-    text or a function of the configuration."""
+    string or a function of the configuration."""
 
     def __init__(self, given, macros, where):
         self._given = given
@@ -49,7 +49,7 @@ class Size:
             self.expression = None
         else:
             raise TypeError(f"{where}: {type(given).__name__} is not supported; allowed: "
-                            "numbers, texts and functions of a configuration")
+                            "numbers, strings and functions of a configuration")
 
     def value(self, configuration):
         return self._given(configuration) if callable(self._given) else self._given

@@ -23,7 +23,7 @@ def _not_here(name, instead):
     return refuse
 
 
-_CLOCKS = "set the clocks of the card by nvidia-smi and tune at each; --objective energy is ours"
+_CLOCKS = "set the clocks by nvidia-smi and tune at each clock, or use evo-tune --objective energy"
 
 #: The content of each module.
 _CONTENT = {
@@ -59,7 +59,7 @@ _CONTENT = {
 
 def _module(name, content):
     full = f"{ROOT}.{name}" if name else ROOT
-    module = types.ModuleType(full, f"Stands for {full}: evo-tune does the work.")
+    module = types.ModuleType(full, f"Replaces {full}: evo-tune does the work.")
     module.__path__ = []  # a package: it may have submodules
     module.__dict__.update(content)
     return module
@@ -95,4 +95,4 @@ def install(strategy=None, max_seconds=None):
         if name:
             setattr(made[parent], last, module)
     pinned.install()
-    programs.say("kernel_tuner stands for evo-tune in this process")
+    programs.say("in this process, evo-tune replaces the package kernel_tuner")

@@ -73,7 +73,7 @@ class _CardObserver:
                     missing[name] = True
         if missing:
             programs.say(f"{type(self).__name__}: {', '.join(missing)}: nan, because the "
-                         "driver does not report it; a virtual GPU has none")
+                         "driver does not report these values; a virtual GPU reports none")
 
 
 class NVMLObserver(_CardObserver):

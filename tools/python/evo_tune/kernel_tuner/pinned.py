@@ -1,5 +1,5 @@
 """Replaces PyCUDA if it is not installed, because scripts take pinned arrays and a context from
-it."""
+PyCUDA."""
 
 import importlib.util
 import sys

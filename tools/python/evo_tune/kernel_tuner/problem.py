@@ -65,7 +65,7 @@ class Problem:
 
     def write(self, found, values, constants, grid, block, shared, options, judged):
         """Writes the problem. `found`: facts(). `values`: the kernel's arguments. `constants`:
-        arrays by variable. `options`: for the compiler. `judged`: a Judgement."""
+        arrays by __constant__ variable. `options`: for the compiler. `judged`: a Judgement."""
         parameters = [one for one in found["arguments"] if one.get("kind") != "constant"
                       and one["name"] not in self.textures]
         if len(parameters) != len(values):
@@ -249,7 +249,8 @@ class Judgement:
 
     def tolerance(self, dtypes):
         """The tolerance for problem.json: the bounds of numpy.allclose if the user gave an answer;
-        without an answer, or with `is_coarse`, bounds that depend on the outputs' types."""
+        without an answer, with a verify function or with `is_coarse`, bounds that depend on the
+        outputs' types."""
         if self._answer is None or self.verify is not None or self._is_coarse:
             loosest = max([_L2_OF_TYPE.get(dtype, 0) for dtype in dtypes], default=0)
             bound = _NO_BOUND if loosest > 0 else 0

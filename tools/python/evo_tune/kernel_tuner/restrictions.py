@@ -1,4 +1,4 @@
-"""Converts Kernel Tuner's restrictions of a search space (texts and functions) to conditions."""
+"""Converts Kernel Tuner's restrictions of a search space (strings and functions) to conditions."""
 
 import inspect
 
@@ -19,7 +19,8 @@ class Restriction:
 
 
 def taken(restrictions, params, macros):
-    """A list of Restriction. `macros`: see engine_expression(). Throws NotSupported."""
+    """A list of Restriction. `macros`: see engine_expression(). Raises NotSupported for a
+    restriction that is neither a string, a function, nor a pair of a function and names."""
     return [_taken(number, one, params, macros)
             for number, one in enumerate(listed(restrictions))]
 
@@ -44,13 +45,13 @@ def _taken(number, restriction, params, macros):
         function, names = restriction[0], list(restriction[1])
         return Restriction(lambda c: function(*[c[name] for name in names]))
     raise NotSupported(f"restrictions[{number}]: {type(restriction).__name__} is not supported; "
-                       "allowed: texts, functions, and pairs of a function and the names of its "
+                       "allowed: strings, functions, and pairs of a function and the names of its "
                        "parameters")
 
 
 def _by_signature(function, params):
-    """Calls a restriction function, whose parameters are names of tuned parameters, or one whole
-    configuration."""
+    """A function of a configuration that calls `function` with the tuned parameters that its
+    signature names, or else with the whole configuration."""
     try:
         expected = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

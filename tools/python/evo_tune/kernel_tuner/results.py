@@ -44,7 +44,7 @@ def add_metrics(results, metrics):
     if metrics is None:
         return
     if not isinstance(metrics, dict):
-        raise TypeError("metrics: allowed: a dict of texts and functions")
+        raise TypeError("metrics: allowed: a dict of strings and functions")
     for result in results:
         for name, metric in metrics.items():
             if callable(metric):
@@ -52,7 +52,7 @@ def add_metrics(results, metrics):
             elif isinstance(metric, str):
                 result[name] = expressions.function_of(metric)(_named(result))
             else:
-                raise TypeError(f"metrics['{name}']: allowed: texts and functions")
+                raise TypeError(f"metrics['{name}']: allowed: strings and functions")
 
 
 def _named(result):
@@ -60,8 +60,8 @@ def _named(result):
 
 
 def objective_of(objective, is_higher_better):
-    """The name of the objective, and whether higher values of it are better. Raises
-    NotSupported."""
+    """The name of the objective, and whether higher values are better. Raises NotSupported if this
+    is neither given nor known for the name."""
     name = objective or "time"
     if is_higher_better is None:
         if name in _LOWER_IS_BETTER:
@@ -146,8 +146,8 @@ class CacheFile:
                            f"{programs.DEVICE_VARIABLE}")
 
     def known(self):
-        """The results in the file for configurations of the space, and the keys of all entries of
-        the file."""
+        """The results in the file for configurations of the space, and the keys of all entries,
+        also failed ones, for configurations of the space."""
         keys = {key_of(one): one for one in self._configurations.all()}
         results = [{**entry, **keys[key]} for key, entry in self.entries.items()
                    if key in keys and isinstance(entry.get("time"), (int, float))]

@@ -1,5 +1,5 @@
-"""The source of a kernel, which a script gives as a text, a file, a list of files, or a function of
-the configuration."""
+"""The source of a kernel, which a script gives as a string, a file, a list of files, or a function
+of the configuration."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def _read(source):
 def _generated(function, configuration):
     text = function(configuration)
     if not isinstance(text, str):
-        raise TypeError("kernel_source: the function must return a text")
+        raise TypeError("kernel_source: the function must return a string")
     return text
 
 
@@ -57,8 +57,8 @@ class Sources:
             raise TypeError("kernel_source: allowed: one or more files")
         for other in sources[1:]:
             if callable(other) or not _names_a_file(other):
-                raise NotSupported("kernel_source: files behind the first are headers that it "
-                                   "includes, by name; write texts into files")
+                raise NotSupported("kernel_source: after the first file, the list may name only "
+                                   "header files; write other sources to files")
             self._add_with_headers(Path(other).name, *_read(other))
         first = sources[0]
         if callable(first):

@@ -4,7 +4,7 @@ from .errors import NotSupported
 
 EXHAUSTIVE = "exhaustive"
 
-#: By Kernel Tuner's name. None: all configurations are timed.
+#: The strategy of evo-tune, by Kernel Tuner's name. EXHAUSTIVE times all configurations.
 _OURS = {
     "brute_force": EXHAUSTIVE, "random_sample": "random", "genetic_algorithm": "genetic",
     "simulated_annealing": "annealing", "dual_annealing": "annealing",
@@ -33,7 +33,7 @@ KNOWN = {name: Strategy(name) for name in _OURS}
 
 def ours(strategy):
     """The name that the script gives, and the strategy of evo-tune that replaces it. Raises
-    NotSupported."""
+    NotSupported for an unknown name or another object."""
     if strategy is None:
         return "brute_force", EXHAUSTIVE
     name = strategy.__name__ if isinstance(strategy, Strategy) else strategy

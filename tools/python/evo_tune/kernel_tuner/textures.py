@@ -71,7 +71,7 @@ class _Texture:
     def rewritten(self, text, entry):
         found = re.search(_DECLARATION.format(name=re.escape(self.name)), text)
         if found is None:
-            return text  # no texture reference: write() checks that it is a parameter of the kernel
+            return text  # Problem.write() requires a kernel parameter of this name
         self._read_type(found)
         text = text[:found.start()] + text[found.end():]
         begin, end = self._kernel(text, entry)

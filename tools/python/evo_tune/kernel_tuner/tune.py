@@ -22,7 +22,7 @@ from .verify import VerifyServer
 _CHILDREN = 8  # candidates per generation of evo-tune
 _DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
-_MANY = 20000  # prints a note for this many combinations, because the search takes hours
+_MANY = 20000  # above this number of combinations, prints a note, because the search takes hours
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
 #: The text in the error about a reference whose output is the same for all elements or inputs.
@@ -82,8 +82,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     notes = _notes(asked, ours, strategy, iterations)
     size = Configurations(tune_params, None, names).size
     if ours == strategies.EXHAUSTIVE and size > _MANY and not strategy_options:
-        notes.append(f"all of {size} combinations that the restrictions allow are timed; a "
-                     "strategy, or the options --strategy and --max-seconds of "
+        notes.append(f"all configurations that the restrictions allow are timed (of {size} "
+                     "combinations); a strategy, or the options --strategy and --max-seconds of "
                      "python -m evo_tune run, end sooner")
     if not quiet:
         for note in notes:
@@ -112,7 +112,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 
 class _Search:
-    """The settings of all searches of a call of tune_kernel, which share the limits of the call."""
+    """The settings of all searches of a call of tune_kernel. The searches get equal fractions of
+    the call's limits (max_fevals, time_limit)."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
@@ -234,7 +235,7 @@ def _search(folder, setup, judged, search):
 def _notes(asked, ours, strategy, iterations):
     notes = []
     if asked != ours and strategy is not None:
-        notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' stands for it")
+        notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' replaces it")
     if iterations != 7:
         notes.append(f"iterations={iterations} is not used: each kernel is timed until its median "
                      "is known well enough (docs/measuring.md)")
@@ -253,7 +254,8 @@ def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
         reasons = {one["reason"] for one in failed if one["reason"]}
         programs.say(f"no configuration is correct; {len(failed)} failed"
                      + ": " + "; ".join(sorted(reasons)[:3]) if failed else
-                     "no results: the time limit ended the search before its first one; raise it")
+                     "no results: the time limit ended the search before the first result; raise "
+                     "the time limit")
         return
     keys = names + list(metrics or {})
     if objectives:

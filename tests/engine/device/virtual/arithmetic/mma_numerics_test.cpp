@@ -135,7 +135,7 @@ TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   };
   EXPECT_EQ(sum("sm_89", 256, 0.5F), 4352.5F);
   EXPECT_EQ(sum("sm_89", 256, 0.25F), 4352.0F);   // 2^12 · 2^-13 = 0.5 is the last bit
-  EXPECT_EQ(sum("sm_90", 256, 0.25F), 4352.25F);  // Hopper unpacks to f16
+  EXPECT_EQ(sum("sm_90", 256, 0.25F), 4352.25F);  // mma.sync of Hopper unpacks fp8 to f16
 }
 
 TEST(MmaNumerics, F16SumsTruncateTowardZero) {
@@ -156,8 +156,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// An fp8 product that is unpacked to f16 starts its sum from zero, adds the products of bytes 4t
-/// and 4t + 1 of a row, then those of bytes 4t + 2 and 4t + 3, and finally C.
+/// An fp8 matrix product that is unpacked to f16 starts each sum from zero, adds the products of
+/// bytes 4t and 4t + 1 of a row, then those of bytes 4t + 2 and 4t + 3, and finally C.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

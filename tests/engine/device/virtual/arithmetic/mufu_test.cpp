@@ -1,4 +1,5 @@
-// Compares MUFU.EX2 and MUFU.RCP with all results of an H200, by a hash over the results.
+// Compares mufu_exp2() and mufu_reciprocal() with the instructions MUFU.EX2 and MUFU.RCP: a hash
+// over millions of results must equal the hash of the results of an H200.
 
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 

@@ -44,7 +44,7 @@ TEST(PlainShadow, APieceOfABufferThatIsReadIsLookedAtPlaceByPlace) {
   EXPECT_EQ(shadow.write(2, 1), 2U);
 }
 
-// PlainShadow works with a memory so large that the host uses large pages for it.
+// Even a shadow so large that the host uses huge pages for it begins without readers and writers.
 TEST(PlainShadow, AllPlacesBeginAsNobodys) {
   constexpr std::size_t kPlaces = std::size_t{1} << 21;
   PlainShadow shadow(kPlaces);

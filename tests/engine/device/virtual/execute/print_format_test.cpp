@@ -11,7 +11,8 @@
 namespace evo::ptx {
 namespace {
 
-/// Formats a printf() format string with arguments of 8 bytes each.
+/// Formats the printf() format string `format`. `arguments`: the argument buffer of the call, in
+/// words of 8 bytes.
 PrintedText print(std::string_view format, const std::vector<std::uint64_t>& arguments) {
   return format_print(format, {.argument =
                                    [&](std::uint32_t offset, std::uint32_t bytes) {

@@ -1,4 +1,4 @@
-// Helpers for bulk copies and mbarriers, used by bulk_copies.cu and bulk_defects.cu.
+// Helpers for bulk copies and mbarriers, used by bulk_copies.cu, bulk_defects.cu and bulk_wgmma.cu.
 
 typedef unsigned u32;
 typedef unsigned long long u64;

@@ -72,7 +72,7 @@ extern "C" __global__ void through(float* out, const float* in, int) {
   }
 }
 
-// Changes the transaction count of an mbarrier without copies, by all forms of the instruction.
+// Changes the transaction count of an mbarrier by instructions (all their forms), without copies.
 extern "C" __global__ void counted_by_hand(float* out, const float* in, int) {
   __shared__ float sum;
   __shared__ alignas(8) u64 barrier;

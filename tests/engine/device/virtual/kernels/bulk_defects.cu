@@ -257,7 +257,7 @@ extern "C" __global__ void uses_no_barrier(float* out, const float* in) {
   out[t] = in[t];
 }
 
-// The second CTA reads data that the first CTA stores.
+// The second CTA reads data that the first CTA stores; with BUG, possibly before the store.
 __device__ int is_stored = 0;
 extern "C" __global__ void signals_before_the_store_is_written(float* out, const float* in) {
   SETUP(1)
@@ -280,7 +280,7 @@ extern "C" __global__ void signals_before_the_store_is_written(float* out, const
   out[kTile + t] = out[t];
 }
 
-// Both CTAs store to the same address.
+// With BUG, both CTAs store to the same address.
 extern "C" __global__ void stores_where_another_cta_does(float* out, const float* in) {
   SETUP(1)
   tile[t] = in[t] + blockIdx.x;

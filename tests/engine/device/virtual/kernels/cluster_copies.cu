@@ -1,4 +1,4 @@
-// Kernels with mbarriers and copies across the CTAs of a cluster.
+// Kernels with mbarriers and copies across the CTAs of a cluster. Macros BUG_* add defects.
 
 #include <cooperative_groups.h>
 
@@ -110,7 +110,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) ring(int* out, const int* i
   cluster.sync();
 #endif
   for (unsigned round = 0; round < kRounds; ++round) {
-    // The next CTA has read its slot, so the copy from `mine` to the slot is complete.
+    // The wait ends when the next CTA has read its slot, so the copy from `mine` is complete.
 #ifndef BUG_NOT_FREE
     if (round > 0) wait_for(&free_again, (round - 1) & 1);
 #endif
@@ -203,7 +203,7 @@ struct alignas(64) TensorMap {
   char bytes[128];
 };
 
-// Each of two CTAs loads half of a tile for both.
+// Each of two CTAs loads half of a tile for both CTAs.
 extern "C" __global__ void __cluster_dims__(1, 2, 1)
     multicast_tensor(int* out, const __grid_constant__ TensorMap map) {
   __shared__ alignas(128) int tile[2][64];

@@ -1,10 +1,10 @@
-// Kernels with clusters of several CTAs.
+// Kernels with clusters of several CTAs. Macros whose names begin with BUG add the defects.
 
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 
-// Every CTA of a cluster counts the values of all CTAs that fall into its own range of bins.
+// Every CTA counts those values of all CTAs of its cluster that fall into its own range of bins.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, const int* in) {
   constexpr unsigned kBins = 64;
   __shared__ unsigned counts[kBins / 4];
@@ -18,7 +18,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, c
     atomicAdd(bins + cluster.block_rank() * (kBins / 4) + threadIdx.x, counts[threadIdx.x]);
 }
 
-// Computes the sum of the values of a cluster, in PTX: the CTAs write into the first CTA.
+// Each CTA of a cluster stores the sum of its values in the first CTA, by PTX instructions.
 extern "C" __global__ void __cluster_dims__(2, 2, 1) reduction(int* out, const int* in) {
   __shared__ int parts[4];
   const unsigned cta = blockIdx.x + gridDim.x * blockIdx.y;
@@ -43,7 +43,7 @@ extern "C" __global__ void __cluster_dims__(2, 2, 1) reduction(int* out, const i
   }
 }
 
-// Every CTA reads the shared memory of the next CTA through a generic pointer.
+// Every CTA reads the shared memory of the other CTA of its cluster through a generic pointer.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) neighbour(int* out, const int* in) {
   __shared__ int tile[32];
   cg::cluster_group cluster = cg::this_cluster();
@@ -60,7 +60,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) neighbour(int* out, const i
 #endif
 }
 
-// Every CTA overwrites the data that the other CTA has read.
+// Every CTA overwrites the data that the other CTA has read; with BUG, before it has read them.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) overwrites(int* out, const int* in) {
   __shared__ int tile[32];
   cg::cluster_group cluster = cg::this_cluster();
@@ -78,7 +78,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) overwrites(int* out, const 
   cluster.sync();
 }
 
-// Both CTAs write the same location of the first CTA.
+// Both CTAs add to the same location of the first CTA; with BUG, by non-atomic accesses.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) both_write(int* out, const int* in) {
   __shared__ int sum;
   cg::cluster_group cluster = cg::this_cluster();
@@ -94,7 +94,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) both_write(int* out, const 
   if (cluster.block_rank() == 0 && threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
-// A CTA reads from a rank that the cluster does not have.
+// With BUG, a CTA reads from a rank that the cluster does not have.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) outside(int* out, const int* in) {
   __shared__ int tile[32];
   cg::cluster_group cluster = cg::this_cluster();
@@ -109,7 +109,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) outside(int* out, const int
   cluster.sync();
 }
 
-// A warp of one CTA never arrives at the barrier, because it waits for another warp.
+// With BUG, a warp of one CTA never arrives at the barrier, because it waits for another warp.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) never_arrives(int* out, const int* in) {
   cg::cluster_group cluster = cg::this_cluster();
   out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
@@ -119,7 +119,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) never_arrives(int* out, con
   cluster.sync();
 }
 
-// Threads that have exited count as arrived.
+// Threads that have exited count as arrived. With BUG, the others wait again without arriving.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) some_exit(int* out, const int* in) {
   cg::cluster_group cluster = cg::this_cluster();
   if (threadIdx.x % 2 == 1) return;
@@ -130,7 +130,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) some_exit(int* out, const i
 #endif
 }
 
-// CTAs pass data in global memory; the barrier of the cluster orders the accesses.
+// CTAs pass data in global memory. The barrier of the cluster orders the accesses, except with BUG.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) through_global(int* out, const int* in) {
   const unsigned at = blockIdx.x * 32 + threadIdx.x;
   out[at] = in[at];
@@ -144,7 +144,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) through_global(int* out, co
   out[at] = other;
 }
 
-// The first CTA waits for a flag that the second CTA sets.
+// The first CTA waits until the second CTA sets a flag; with BUG, for a value that never comes.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) polls(int* out, const int* in) {
   cg::cluster_group cluster = cg::this_cluster();
   volatile int* flag = out + blockIdx.x / 2;

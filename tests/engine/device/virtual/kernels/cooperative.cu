@@ -1,4 +1,4 @@
-// Kernels whose CTAs wait for each other.
+// Kernels whose CTAs wait for each other; the CTAs of `plain` do not.
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

@@ -20,7 +20,7 @@ __device__ float sum_of_parts() {
   return sum;
 }
 
-// A CTA overwrites its neighbour's elements while the neighbour may still need them.
+// With BUG, a CTA overwrites elements while another CTA may still read their old values.
 extern "C" __global__ void in_place(const float* in, float* out) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
 #ifdef BUG
@@ -30,7 +30,7 @@ extern "C" __global__ void in_place(const float* in, float* out) {
 #endif
 }
 
-// CTAs store whole rows; each row begins one element before the end of the previous row.
+// CTAs store whole rows; with BUG, each row begins at the last element of the previous row.
 extern "C" __global__ void overlapping_rows(const float* in, float* out) {
 #ifdef BUG
   const unsigned i = blockIdx.x * 63 + threadIdx.x;
@@ -119,7 +119,7 @@ extern "C" __global__ void written_by_all(const float* in, float* out) {
 #endif
 }
 
-// CTAs wait for each other, and then read data that the next CTA has written.
+// CTAs wait for each other, and then read data of the next CTA; with BUG, without a fence.
 extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -136,7 +136,7 @@ extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
 }
 
 // Four CTAs write the four bytes of a word; this is no race, because the bytes are different
-// addresses.
+// addresses. With BUG, all CTAs write the same byte.
 extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
 #ifdef BUG
   out[threadIdx.x * 4] = static_cast<unsigned char>(in[threadIdx.x] + blockIdx.x * 8);
@@ -145,7 +145,7 @@ extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* ou
 #endif
 }
 
-// One CTA writes to an address that all CTAs read.
+// With BUG, one CTA writes to addresses that all CTAs read.
 extern "C" __global__ void read_by_all(const float* in, float* out) {
   const float value = out[threadIdx.x];
   parts[blockIdx.x * 64 + threadIdx.x] = value + in[threadIdx.x];
@@ -154,7 +154,7 @@ extern "C" __global__ void read_by_all(const float* in, float* out) {
 #endif
 }
 
-// One store instruction writes to two buffers, depending on the thread.
+// One store instruction writes to two buffers; with BUG, all CTAs write the same elements.
 extern "C" __global__ void two_buffers(const float* in, float* out) {
   float* place = threadIdx.x % 2 == 0 ? out : parts;
 #ifdef BUG

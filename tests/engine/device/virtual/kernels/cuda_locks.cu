@@ -194,7 +194,7 @@ KERNEL(latch_of_the_device) {
   out[32] = sum;
 }
 
-// The CTA that arrives last adds up the results of the other CTAs.
+// The CTA that arrives last adds up the values of all CTAs.
 KERNEL(last_to_come) {
   ONLY_FIRST;
   parts[blockIdx.x] = in[blockIdx.x];

@@ -1,5 +1,5 @@
-// Kernels that read data too early, too late, or before the data are written. Tests compile this
-// file together with defects.cuh.
+// With BUG, each kernel accesses data wrongly, as its comment describes: too early, too late or out
+// of bounds, or it uses unwritten data. Tests compile this file together with defects.cuh.
 
 // The tile is read before every thread has stored its part.
 extern "C" __global__ void missing_sync(const float* in, float* out, int n) {

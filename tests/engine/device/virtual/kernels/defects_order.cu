@@ -1,5 +1,5 @@
-// Kernels with defects in barriers, loops and accesses, or with unfinished work. Tests compile this
-// file together with defects.cuh.
+// With BUG, each kernel has the defect that its comment describes, in barriers, loops or accesses,
+// or leaves work unfinished. Tests compile this file together with defects.cuh.
 
 // The consumer waits at a barrier for more threads than ever arrive.
 extern "C" __global__ void barrier_count_too_large(const float* in, float* out, int n) {

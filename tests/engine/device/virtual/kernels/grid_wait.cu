@@ -144,7 +144,7 @@ extern "C" __global__ void some_leave(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];
 }
 
-// A kernel without griddepcontrol.wait gets an ordinary launch.
+// A kernel without griddepcontrol.wait gets an ordinary launch, so no access is too early.
 extern "C" __global__ void only_lets_go(const int* x, int* y) {
   const int value = x[threadIdx.x];
   LET_GO;

@@ -21,7 +21,7 @@ constexpr unsigned kThreads = 64;
 
 __device__ float of_all[256];
 
-/// Initialises the data, so that a thread that reads too early finds a defined value.
+/// Initialises the data, so that a read that comes too early is a race, not uninitialised data.
 template <typename T, unsigned kCount>
 __device__ void clear(T (&values)[kCount]) {
   if (threadIdx.x < kCount) values[threadIdx.x] = 0;
@@ -30,7 +30,7 @@ __device__ void clear(T (&values)[kCount]) {
 
 __device__ unsigned place() { return blockIdx.x * kThreads + threadIdx.x; }
 
-// The first half of the tile's lanes passes its values to the second half through shared memory.
+// Each lane of a tile passes its value to the lane at the mirrored position by shared memory.
 template <unsigned kLanes>
 __device__ void share(const float* in, float* out) {
   __shared__ float values[kThreads];
@@ -104,7 +104,7 @@ KERNEL(tile_of_two_warps) {
   out[blockIdx.x * kThreads + other] = 2 * values[other];
 }
 
-// Every third thread forms a coalesced group.
+// Every third thread of a warp belongs to a coalesced group.
 KERNEL(coalesced) {
   __shared__ float values[kThreads];
   clear(values);

@@ -171,7 +171,7 @@ KERNEL(lock_of_each_thread) {
   }
 }
 
-// Each of 8 buckets has a lock.
+// Each of 8 buckets has a lock; with BUG, some CTAs take the lock of another bucket.
 KERNEL(bucket_locks) {
   if (threadIdx.x % 8 != 0) return;
   const unsigned bucket = (threadIdx.x / 8 + blockIdx.x) % 8;
@@ -226,7 +226,7 @@ KERNEL(chain_of_flags) {
 }
 
 // The last CTA reads data of the first CTA, ordered only by a chain of flags through all other
-// CTAs.
+// CTAs. With BUG, CTA 3 does not wait, which breaks the chain.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -246,8 +246,8 @@ KERNEL(told_by_others) {
   atomicExch(&flags[b], 1);
 }
 
-// A CTA's flag orders only the accesses of the CTA that set it; with BUG, CTA 2 does not wait for
-// the flag of CTA 1.
+// The flag of CTA 0 does not order the accesses of CTA 1; with BUG, CTA 2 does not wait for the
+// flag of CTA 1.
 KERNEL(flag_of_somebody_else) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -328,7 +328,7 @@ KERNEL(release_and_acquire) {
   }
 }
 
-// The CTA that arrives last adds up the results of the other CTAs.
+// The CTA that arrives last adds up the values of all CTAs; with BUG, the last but one does.
 KERNEL(last_but_one) {
   __shared__ bool last;
   parts[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];

@@ -60,7 +60,7 @@ extern "C" __global__ void tiles_overwrite(const float* in, float* out) {
 #endif
 }
 
-// A lane waits until every lane in its mask has the same mask.
+// A lane waits until every lane that its mask names arrives with the same mask.
 extern "C" __global__ void masks_agree(const float* in, float* out) {
   const unsigned pair = tile_mask(2);
 #ifdef BUG
@@ -86,7 +86,7 @@ extern "C" __global__ void labels_reduce(const float* in, float* out) {
   out[threadIdx.x] = is_good ? 2 * in[threadIdx.x] : 0;
 }
 
-// The number of iterations of a tile is its index.
+// The tiles of a warp run 2, 4, 6 and 8 iterations.
 extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   float value = in[threadIdx.x];
   const unsigned rounds = threadIdx.x % 32 / 8 * 2 + 2;

@@ -46,7 +46,7 @@ KERNEL reduce_shuffle(const int* x, int* out, int n) {
 }
 
 KERNEL reduce_max_cooperative(const int* x, int* out, int n) {
-  // The last CTA to finish combines the results of the other CTAs.
+  // The last CTA to finish combines the results of all CTAs.
   __shared__ int part[256];
   __shared__ bool last;
   const int t = threadIdx.x;

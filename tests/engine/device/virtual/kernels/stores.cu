@@ -8,7 +8,7 @@
 __device__ int cta() { return blockIdx.y * gridDim.x + blockIdx.x; }
 __device__ int own() { return cta() * 64 + threadIdx.x; }
 
-// --- kernels of which write_map() finds the stores of each CTA ---
+// --- kernels that write_map() traces, except lost_in_remainder and lost_in_quotient ---
 
 KERNEL(plain) { out[own()] = static_cast<float>(in[own()]); }
 
@@ -197,7 +197,7 @@ KERNEL(by_a_pointer_of_a_choice) {
   *(to + own()) = 1.0f;
 }
 
-// --- kernels of which write_map() cannot find the stores ---
+// --- kernels that write_map() cannot trace, or in which CTAs write the same bytes ---
 
 KERNEL(place_by_shared_memory) {
   __shared__ int places[64];

@@ -1,5 +1,5 @@
-// One tensor-core instruction per kernel: operands are loaded from row-major arrays by the layouts
-// in the PTX ISA, so that a misplaced fragment is detected.
+// Kernels with single instructions for tensor cores, conversions and copies. Operands are loaded
+// from row-major arrays by the layouts in the PTX ISA, so that a misplaced fragment is detected.
 typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
@@ -122,7 +122,7 @@ KERNEL copy_with_zero_fill(const u32* in, u32* out, int valid_bytes) {
   for (int i = threadIdx.x; i < 128; i += 32) out[i] = tile[i];
 }
 
-// f16x2 arithmetic.
+// Computes sums, products, FMAs and maxima of pairs of f16.
 KERNEL half_pairs(const u32* a, const u32* b, const u32* c, u32* out) {
   const int t = threadIdx.x;
   u32 sum, product, fused, largest;
@@ -141,7 +141,7 @@ KERNEL exponentials(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out[i]) : "f"(in[i]));
 }
 
-// Copies 16 bytes although only the first 4 were written, and uses all 16 bytes.
+// Copies 16 bytes, of which only the first 4 were written, and uses the word number `use`.
 KERNEL copies_padding(const u32* in, u32* out, int use) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));

@@ -57,8 +57,8 @@ __device__ u64 place(const u8* tile, u32 rows, bool contiguous_rows, u32 step) {
          static_cast<u64>(stride >> 4) << 32 | static_cast<u64>(kMode) << 62;
 }
 
-/// Loads the fragment of A. With g = lane / 4 and t = lane % 4, register i holds 4 bytes of row g
-/// (+ 8 for odd i), from byte 4 t (+ 16 for i ≥ 2).
+/// Loads the fragment of A. With g = lane / 4 and t = lane % 4, register i holds 4 bytes of the
+/// warp's row g (+ 8 for odd i), from byte 4 t of the step (+ 16 for i ≥ 2).
 __device__ void load_fragment(u32 (&a)[4], const u8* matrix, u32 step) {
   const u32 lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
   for (u32 i = 0; i < 4; ++i) {

@@ -1,7 +1,7 @@
-// Kernels for the checks of wgmma on the virtual GPU. With BUG, each kernel contains one error;
-// without BUG, it is right. Each kernel runs with one CTA, reads n floats, and writes a float for
-// each thread. A is a matrix of 64 by 16 f16, B a matrix of 16 by 8; both are stored without a
-// swizzle.
+// Helpers of the kernels in wgmma_defects_fences.cu and wgmma_defects_waits.cu. With BUG, each
+// kernel contains the error that its comment describes; without BUG, it is right. Each kernel runs
+// with one CTA, reads n floats, and writes a float for each thread. A is a matrix of 64 by 16 f16,
+// B a matrix of 16 by 8; both are stored without a swizzle.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void keep(float (&d)[4]) {
 }
 __device__ __forceinline__ float sum(const float (&d)[4]) { return d[0] + d[1] + d[2] + d[3]; }
 
-/// Declares the tiles of A and B, fills them and makes them visible to wgmma.
+/// Fills tiles of A and B, clears the accumulators d, and executes a proxy fence and wgmma.fence.
 #define PREPARE                          \
   __shared__ __align__(1024) Tiles tiles; \
   fill(tiles, in);                        \

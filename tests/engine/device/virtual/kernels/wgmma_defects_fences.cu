@@ -1,5 +1,5 @@
-// Kernels with defects of fences, barriers, diverging warps and registers. Tests compile this file
-// together with wgmma_defects.cuh.
+// With BUG, each kernel has the defect that its comment describes, in fences, barriers, diverging
+// warps or registers. Tests compile this file together with wgmma_defects.cuh.
 
 // wgmma reads data stored by threads, with a barrier but no proxy fence in between.
 KERNEL missing_proxy_fence(const float* in, float* out, int n) {

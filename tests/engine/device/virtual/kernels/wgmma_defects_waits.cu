@@ -1,5 +1,5 @@
-// Kernels that read the result or overwrite the operands of a product too early. Tests compile this
-// file together with wgmma_defects.cuh.
+// Kernels that, with BUG, read the result or overwrite the operands of a product too early, as
+// their comments describe. Tests compile this file together with wgmma_defects.cuh.
 
 // The kernel reads an accumulator before it waits for the product.
 KERNEL reads_accumulator_early(const float* in, float* out, int n) {

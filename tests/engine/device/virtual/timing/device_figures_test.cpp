@@ -19,8 +19,8 @@ OrderedJson parsed(const DeviceFile& file) {
 
 DeviceModel read(const OrderedJson& json) { return read_device_model(json.dump(), "card.json"); }
 
-/// All numbers of a device model: limits, rates of the counting time model, and figures of the SM
-/// simulation.
+/// The numbers that the tests of this file compare: limits and rates of the device, and the
+/// parameters of the simulation of an SM.
 std::vector<double> numbers_of(const DeviceModel& model) {
   const auto& info = model.info;
   std::vector<double> numbers = {static_cast<double>(info.sm_count),

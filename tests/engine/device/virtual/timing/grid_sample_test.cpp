@@ -115,7 +115,7 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
 }
 
 /// Classifies the CTAs of a grid by their work, for a GPU of 4 SMs that hold 2 CTAs each; all CTAs
-/// are executed.
+/// are executed. `by_arrival`: see ExecutedGrid.
 GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
   std::vector<std::uint64_t> all(ctas);
   std::iota(all.begin(), all.end(), 0);

@@ -1,4 +1,4 @@
-// C = A * B, square f32 matrices of N x N, row-major; N is a multiple of every tile.
+// C = A * B, square f32 matrices of N x N, row-major; N is a multiple of the sides of all tiles.
 static_assert(BLOCK_X * BLOCK_Y <= 1024, "a CTA has at most 1024 threads");
 constexpr int kThreads = BLOCK_X * BLOCK_Y;
 constexpr int kRows = BLOCK_Y * ITEMS_Y;
