@@ -105,9 +105,8 @@ void declare(CLI::App& app, InitOptions& options) {
 ExitCode run(int argc, char** argv) {
   InitOptions options;
   CLI::App app(
-      "evo-init: writes problem.json, a search space and, if needed, reference.py "
-      "for a CUDA file.\n"
-      "Values that follow from the code are filled in; "
+      "evo-init: writes the problem file and a search space for a CUDA file.\n"
+      "Also writes reference.py if needed. Values that follow from the code are filled in; "
       "\"TODO\" marks those that you have to fill in. "
       "Prints the facts found in the code and the lines that you have to fill in.");
   declare(app, options);
