@@ -21,11 +21,11 @@ exclude='wheel|ray'  # .ci/nightly
 nvidia-smi -L >/dev/null 2>&1 || exclude="gpu|$exclude"
 tests() { ctest --preset ci --no-tests=ignore "$@" 2>&1 | tee -a "$log"; return "${PIPESTATUS[0]}"; }
 : >"$log"
-# Many tests wait, so ctest runs one more test at once than the machine has processors.
-tests -j "$(($(nproc) + 1))" -LE "$exclude|cluster" "$@"
+# Many tests wait, so ctest runs two more tests at once than the machine has processors.
+tests -j "$(($(nproc) + 2))" -LE "$exclude|cluster" "$@"
 status=$?
-# These tests wait most of the time, so ten run at once (tests/cluster/CMakeLists.txt).
-tests -j 10 -L cluster "$@" || status=$?
+# These tests wait most of the time, so all run at once (tests/cluster/CMakeLists.txt).
+tests -j 12 -L cluster "$@" || status=$?
 grep -q 'Test *#' "$log" || { say "No test matches: $*"; exit 2; }
 [[ "$exclude" != gpu* ]] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"

@@ -11,7 +11,7 @@ import unittest
 from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 
-class SlurmTest(Cluster):
+class SlurmCase(Cluster):
     needs = ("slurmctld", "slurmd", "munged", "srun", "salloc")
     port_count = 4
     nodes = ("n1", "n2")
@@ -48,6 +48,10 @@ class SlurmTest(Cluster):
             self.assertEqual(jobs, "")
         super().expect_no_process(but)
 
+
+class SlurmWorkersTest(SlurmCase):
+    """The run goes on after it has lost a worker."""
+
     def test_a_task_is_killed(self):
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL), self.workers)
 
@@ -71,6 +75,10 @@ class SlurmTest(Cluster):
             names = {one: pathlib.Path(f"/proc/{one}/comm").read_text().strip() for one in stepd}
             os.kill(next(one for one, name in names.items() if name == "slurmstepd"), signal.SIGKILL)
         self.run_through(harm, self.workers)
+
+
+class SlurmRunTest(SlurmCase):
+    """A node or the coordinator fails, or the run ends."""
 
     def test_slurmd_is_killed(self):
         """Kills the Slurm daemon of node n2. The run must still go on when Slurm marks n2 as down
