@@ -19,10 +19,18 @@ bool is_checked(const Cta& cta) {
 /// next access of `warp`.
 bool is_ordered(Warp& warp, std::uint32_t rank, int by, std::uint32_t time) {
   Cta& cta = *warp.cta;
-  const VectorClock& clock = cta.races().clock(warp.index);
+  const VectorClock& clock = cta.races().clocks().of(warp.index);
   const bool is_own = rank == cta.cluster_rank();
   if (is_own && (by == warp.index || clock[static_cast<std::size_t>(by)] >= time)) return true;
   return cta.made_history().knows(warp.index, clock, cta.cluster()->at(rank).number(), by, time);
+}
+
+/// As is_ordered(), for accesses of the own CTA that only other CTAs may order, because the warp's
+/// clock includes the access only for some lanes.
+bool is_ordered_by_others(Warp& warp, int by, std::uint32_t time) {
+  Cta& cta = *warp.cta;
+  return cta.made_history().knows(warp.index, cta.races().clocks().of(warp.index), cta.number(), by,
+                                  time);
 }
 
 /// Names the thread and the CTA that made an access.
@@ -94,7 +102,7 @@ void check_others(Warp& warp, Cta& owner, const RemoteAccess& access, std::uint3
 RemoteAccess access_of(const Warp& warp, std::size_t lane, std::uint64_t address, AccessKind kind,
                        bool writes) {
   Cta& cta = *warp.cta;
-  return {.time = cta.races().clock(warp.index)[static_cast<std::size_t>(warp.index)],
+  return {.time = cta.races().clocks().now(warp.index),
           .pc = warp.pc,
           .address = static_cast<std::uint32_t>(offset_in_cta(address)),
           .rank = static_cast<std::uint8_t>(cta.cluster_rank()),
@@ -190,8 +198,11 @@ void drop_ordered(Warp& warp, RaceChecker::Result& result) {
   const Cta& cta = *warp.cta;
   if (!is_checked(cta)) return;
   std::erase_if(result.conflicts, [&](const Conflict& conflict) {
-    return !conflict.same_warp && !conflict.other_is_async && !conflict.missing_proxy_fence &&
-           conflict.other_warp < kMaxWarps &&
+    const bool may_be_ordered = !conflict.same_warp && !conflict.other_is_async &&
+                                !conflict.missing_proxy_fence && conflict.other_warp < kMaxWarps;
+    if (may_be_ordered && conflict.missing_lane_order)
+      return is_ordered_by_others(warp, conflict.other_warp, conflict.other_time);
+    return may_be_ordered &&
            is_ordered(warp, cta.cluster_rank(), conflict.other_warp, conflict.other_time);
   });
 }
@@ -221,16 +232,17 @@ void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address,
   Cta& cta = *warp.cta;
   const ReleaseChain* const chain = cta.cluster()->releases().find(cta, address);
   if (!is_checked(cta) || chain == nullptr) return;
-  cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *chain, length);
+  cta.made_history().acquire(warp.index, cta.races().clocks().of(warp.index), *chain, length);
   // A CtaHistory does not tell which lanes' accesses the other CTAs have acquired, so all earlier
   // accesses of this warp are assumed to be ordered.
-  cta.races().order_before(warp.index, lanes);
+  cta.races().clocks().order_before(warp.index, lanes);
 }
 
 void release_in_cluster(Warp& warp, std::uint64_t address) {
   Cta& cta = *warp.cta;
   if (!is_checked(cta)) return;
-  const Release* const made = cta.made_history().release(warp.index, cta.races().clock(warp.index));
+  const Release* const made =
+      cta.made_history().release(warp.index, cta.races().clocks().of(warp.index));
   ReleaseChain* const chain =
       made == nullptr ? nullptr : cta.cluster()->releases().make(cta, address);
   if (chain != nullptr) chain->append(*made);

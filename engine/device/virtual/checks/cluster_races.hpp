@@ -40,8 +40,8 @@ void drop_ordered(Warp& warp, RaceChecker::Result& result);
 void check_end(const Cluster& cluster, Cta& cta);
 
 /// Records that a strong read by `lanes` at `address` of shared memory orders the warp after all
-/// releases at this address by other CTAs. `address`: as the threads use it, in the shared memory of
-/// their CTA or of the cluster, or generic.
+/// releases at this address by other CTAs. `address`: as the threads use it, in the shared memory
+/// of their CTA or of the cluster, or generic.
 void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address);
 /// Records that the warp acquired only the first `length` releases at `address`.
 void acquire_in_cluster(Warp& warp, std::uint32_t lanes, std::uint64_t address,

@@ -27,14 +27,14 @@ void GridWait::arrived(int copies, std::uint32_t time) {
 
 std::uint32_t GridWait::still_early(RaceChecker& races, int warp, std::uint32_t open) {
   const auto w = static_cast<std::size_t>(warp);
-  const VectorClock& known = races.clock(warp);
+  const VectorClock& known = races.clocks().of(warp);
   for (std::size_t c = 0; c < kClocks; ++c) {
     // If a lane of the same warp executed griddepcontrol.wait, another lane is ordered after it
     // only if the warp's LaneOrder says so, which is checked below.
     if (c != w && first_[c] != 0 && known.includes(c, 0, first_[c])) ordered_[w] = kAllLanes;
   }
   if (first_[w] != 0) {
-    const LaneOrder& order = races.order(warp);
+    const LaneOrder& order = races.clocks().order(warp);
     for_lanes(open & ~ordered_[w], [&](int lane) {
       for (int other = 0; other < kWarpSize; ++other) {
         const std::uint32_t time = lanes_[w][static_cast<std::size_t>(other)];

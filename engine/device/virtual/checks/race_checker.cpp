@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 
 namespace evo::ptx {
 namespace {
@@ -71,85 +70,18 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
   reads_.resize(static_cast<std::size_t>(warps));
   for (auto& row : reads_) row.assign(granules, 0);
   latest_reads_.assign(static_cast<std::size_t>(warps), 0);
-  clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
-  lane_clocks_.resize(static_cast<std::size_t>(warps));
-  for (LaneClocks& clocks : lane_clocks_) clocks.is_used = false;
-  orders_.resize(static_cast<std::size_t>(warps));
+  clocks_.reset(warps);
   lane_fences_.assign(static_cast<std::size_t>(warps), {});
-  for (int w = 0; w < warps; ++w) advance(w);
-}
-
-void RaceChecker::advance(int warp) {
-  orders_[static_cast<std::size_t>(warp)].met(next_time(warp));
-  lane_clocks_[static_cast<std::size_t>(warp)].is_used = false;
-}
-
-void RaceChecker::advance(int warp, std::uint32_t lanes) {
-  orders_[static_cast<std::size_t>(warp)].met(lanes, next_time(warp));
-  LaneClocks& clocks = lane_clocks_[static_cast<std::size_t>(warp)];
-  if (!clocks.is_used) return;
-  VectorClock joined;
-  for_lanes(lanes, [&](int lane) { joined.join(clocks.of[static_cast<std::size_t>(lane)]); });
-  for_lanes(lanes, [&](int lane) { clocks.of[static_cast<std::size_t>(lane)] = joined; });
-}
-
-void RaceChecker::acquire(int warp, std::uint32_t lanes, std::uint32_t alive,
-                          const VectorClock& released) {
-  const auto w = static_cast<std::size_t>(warp);
-  LaneClocks& clocks = lane_clocks_[w];
-  const std::uint32_t before = released[w] + 1;
-  const auto [mask, time] = released.some_lanes[w];
-  if ((alive & ~lanes) == 0) {
-    orders_[w].acquired_by_all(before, mask, time + 1);
-    clocks_[w].join(released);
-    if (!clocks.is_used) return;
-    clocks.common.join(released);
-    for (VectorClock& one : clocks.of) one.join(released);
-    return;
-  }
-  orders_[w].acquired(lanes, before, mask, time + 1);
-  if (common_clock(warp).includes(released)) return;
-  if (!std::exchange(clocks.is_used, true)) {
-    clocks.common = clocks_[w];
-    clocks.of.assign(kWarpSize, clocks_[w]);
-  }
-  clocks_[w].join(released);
-  for_lanes(lanes, [&](int lane) { clocks.of[static_cast<std::size_t>(lane)].join(released); });
-}
-
-const VectorClock& RaceChecker::released(int warp, std::uint32_t lanes, std::uint32_t alive) {
-  const auto w = static_cast<std::size_t>(warp);
-  if ((alive & ~lanes) == 0) return clocks_[w];
-  const std::uint32_t now = clocks_[w][w];
-  released_ = {};
-  for_lanes(lanes, [&](int lane) { released_.join(clock_of_lane(warp, lane)); });
-  released_[w] = orders_[w].known_to(lanes) - 1;
-  released_.some_lanes[w] = {orders_[w].better_known_to(lanes), now};
-  released_.has_some_lanes = true;
-  return released_;
-}
-
-const VectorClock& RaceChecker::clock_of_lane(int warp, int lane) const {
-  const auto w = static_cast<std::size_t>(warp);
-  const LaneClocks& clocks = lane_clocks_[w];
-  // A lane of kWarpSize or more stands for several lanes.
-  const bool is_one = clocks.is_used && lane < kWarpSize;
-  return is_one ? clocks.of[static_cast<std::size_t>(lane)] : clocks_[w];
-}
-
-const VectorClock& RaceChecker::common_clock(int warp) const {
-  const auto w = static_cast<std::size_t>(warp);
-  return lane_clocks_[w].is_used ? lane_clocks_[w].common : clocks_[w];
 }
 
 /// The latest time of warp `other` whose accesses are ordered before the current instruction of
 /// every lane of `warp`; if `proxied`, before its accesses by the asynchronous proxy. If `other` is
-/// `warp` itself: the time just before the last advance() of all its lanes.
+/// `warp` itself: the time just before all its lanes last met.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
-  const VectorClock& own = common_clock(warp);
+  const VectorClock& own = clocks_.common(warp);
   const auto o = static_cast<std::size_t>(other);
-  const std::uint32_t known = other == warp ? orders_[o].whole() - 1 : own[o];
-  return proxied ? std::min(known, clocks_[static_cast<std::size_t>(warp)][o + kProxied]) : known;
+  const std::uint32_t known = other == warp ? clocks_.order(warp).whole() - 1 : own[o];
+  return proxied ? std::min(known, clocks_.of(warp)[o + kProxied]) : known;
 }
 
 template <RaceChecker::Check kCheck>
@@ -199,10 +131,10 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   const int by = lane_of(access, lane);
   const int other = warp_of(record);
   const bool same_warp = other == access.warp;
-  const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
-  const auto& order = orders_[static_cast<std::size_t>(access.warp)];
+  const VectorClock& limit = clocks_.of(access.warp);
+  const LaneOrder& order = clocks_.order(access.warp);
   bool races = same_warp ? order.is_unordered(by, lane_of(record), clock_of(record))
-                         : !clock_of_lane(access.warp, by)
+                         : !clocks_.of_lane(access.warp, by)
                                 .includes(static_cast<std::size_t>(other),
                                           lanes_of_span(lane_of(record)), clock_of(record));
   if ((record & kAsync) != 0) races = true;
@@ -226,13 +158,13 @@ bool RaceChecker::is_fenced_by_lane(int warp, int lane, std::uint64_t record) co
 }
 
 void RaceChecker::check_reads(const Access& access, Result& result) const {
-  const auto& limit = common_clock(access.warp);
+  const VectorClock& limit = clocks_.common(access.warp);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for (int w = 0; w < warps_; ++w) {
     const std::uint64_t* row = reads_[static_cast<std::size_t>(w)].data();
     const std::uint32_t before = limit[static_cast<std::size_t>(w)];
     const bool own = w == access.warp;
-    const LaneOrder& order = orders_[static_cast<std::size_t>(w)];
+    const LaneOrder& order = clocks_.order(w);
     const std::uint32_t latest = latest_reads_[static_cast<std::size_t>(w)];
     if (own ? latest < order.whole() : latest <= before) continue;
     for_lanes(access.mask, [&](int at) {
@@ -244,7 +176,7 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
         const bool races =
             own ? order.is_unordered(lane, lane_of(record), clock_of(record))
                 : clock_of(record) > before &&
-                      !clock_of_lane(access.warp, lane)
+                      !clocks_.of_lane(access.warp, lane)
                            .includes(static_cast<std::size_t>(w), lanes_of_span(lane_of(record)),
                                      clock_of(record));
         if (!(races || in_flight) || record == 0) continue;
@@ -259,8 +191,7 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
                           own};
         conflict.other_time = clock_of(record);
         conflict.missing_lane_order =
-            !own && !in_flight &&
-            is_known_to_a_lane(clocks_[static_cast<std::size_t>(access.warp)], record);
+            !own && !in_flight && is_known_to_a_lane(clocks_.of(access.warp), record);
         result.conflicts.push_back(conflict);
       }
     });
@@ -271,13 +202,13 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
 template <bool kCompletes>
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
-  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint32_t now = clocks_.now(access.warp);
   auto& latest = latest_reads_[static_cast<std::size_t>(access.warp)];
   latest = std::max(latest, now);
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
   const std::uint64_t several = with_lane(base, access.owner < 0 ? kAllLanesSpan : access.owner);
-  const LaneOrder& order = orders_[static_cast<std::size_t>(access.warp)];
+  const LaneOrder& order = clocks_.order(access.warp);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   // If all lanes read the same address, recording the first and the last lane gives the same
   // record.
@@ -310,7 +241,7 @@ void RaceChecker::record_reads(const Access& access) {
 }
 
 void RaceChecker::record_writes(const Access& access, std::uint64_t flags) {
-  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint32_t now = clocks_.now(access.warp);
   const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
@@ -341,7 +272,7 @@ RaceChecker::Result RaceChecker::write(const Access& access) {
   check_reads(access, result);
   // If several lanes of a store write the same word, the write of the highest lane is recorded.
   const std::uint64_t flags = access.kind == AccessKind::kPlain ? 0 : kStrong;
-  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint32_t now = clocks_.now(access.warp);
   const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
@@ -413,24 +344,18 @@ void RaceChecker::complete_copy_read(const Access& access, std::uint32_t time) {
 }
 
 void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
-  VectorClock& own = clock(warp);
+  VectorClock& own = clocks_.of(warp);
   for_lanes(lanes, [&](int lane) {
     lane_fences_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(lane)] =
         own[static_cast<std::size_t>(warp)];
   });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
     // Accesses of threads that do not execute the fence are ordered before the fence only if they
-    // precede the last advance(). Earlier ones that do not are found as races of lanes.
+    // precede the latest time. Missing order among lanes is found as a race.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }
-  tick(warp);
-}
-
-void RaceChecker::publish(int warp) {
-  VectorClock& own = clock(warp);
-  for (std::size_t i = 0; i < kMaxWarps; ++i)
-    own[i + kPublished] = std::max(own[i + kPublished], own[i]);
+  clocks_.tick(warp);
 }
 
 std::vector<RaceChecker::Recorded> RaceChecker::recorded(std::uint32_t address, std::uint32_t bytes,

@@ -6,8 +6,7 @@
 
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
-#include "engine/device/virtual/checks/lane_order.hpp"
-#include "engine/device/virtual/checks/vector_clock.hpp"
+#include "engine/device/virtual/checks/warp_clocks.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
 namespace evo::ptx {
@@ -33,40 +32,15 @@ struct Conflict {
 };
 
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
-/// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
-/// joins the clocks of its warps. Threads of one warp are ordered by .sync instructions that they
-/// execute together. If only some lanes of a warp release (arrive at an mbarrier, store a flag),
-/// the accesses of its other lanes are not released; if only some lanes acquire (wait for an
-/// mbarrier, read a flag), the accesses of the other lanes are not ordered after the release. The
-/// reported races do not depend on the order in which warps run. A RaceChecker also records which
-/// bytes were never written.
+/// holds the last write and the last read by each warp, and WarpClocks says which of them are
+/// ordered before an access. The reported races do not depend on the order in which warps run. A
+/// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:
   /// Clears all records, so that a new CTA can run. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
-  /// The times of all accesses that are ordered before an access of at least one lane of the warp.
-  [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
-  [[nodiscard]] const LaneOrder& order(int warp) const {
-    return orders_[static_cast<std::size_t>(warp)];
-  }
-  /// Orders all previous accesses of the warp before its next accesses.
-  void advance(int warp);
-  /// Orders all previous accesses by `lanes` of the warp before the next accesses by these lanes.
-  void advance(int warp, std::uint32_t lanes);
-  /// Gives the next accesses of the warp a later time. Their lanes are not ordered.
-  void tick(int warp) { (void)next_time(warp); }
-  /// Orders the accesses that `released` includes before the next accesses by `lanes`. `alive`: the
-  /// lanes of the warp that have not exited.
-  void acquire(int warp, std::uint32_t lanes, std::uint32_t alive, const VectorClock& released);
-  /// Orders all accesses of the warp before its current time before the next accesses by `lanes`.
-  void order_before(int warp, std::uint32_t lanes) {
-    const auto w = static_cast<std::size_t>(warp);
-    orders_[w].acquired(lanes, clocks_[w][w], 0, 0);
-  }
-  /// The clock that a release by `lanes` gives to acquiring threads. The reference is valid until
-  /// the next call of a function of this object.
-  [[nodiscard]] const VectorClock& released(int warp, std::uint32_t lanes, std::uint32_t alive);
+  [[nodiscard]] WarpClocks& clocks() { return clocks_; }
 
   struct Access {
     int warp;
@@ -111,8 +85,6 @@ class RaceChecker {
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
-  /// Records a fence of GPU scope, which publishes all previous accesses of the warp to other CTAs.
-  void publish(int warp);
 
   /// A recorded access to a granule; for the members, see Conflict.
   struct Recorded {
@@ -154,28 +126,11 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
-  /// The times of all accesses that are ordered before the current instruction of `lane`.
-  [[nodiscard]] const VectorClock& clock_of_lane(int warp, int lane) const;
-  /// The times of accesses that are ordered before the current instruction of every lane.
-  [[nodiscard]] const VectorClock& common_clock(int warp) const;
-  /// Increments the time of a warp in its vector clock and returns the new time.
-  std::uint32_t next_time(int warp) {
-    return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
-  }
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: the warp's last read
   std::vector<std::uint32_t> latest_reads_;  ///< for each warp, an upper bound of its reads' times
-  std::vector<VectorClock> clocks_;
-  /// The clocks of a warp's lanes since some lanes, but not all, acquired a release.
-  struct LaneClocks {
-    bool is_used = false;  ///< false: all lanes have the clock of the warp
-    VectorClock common;
-    std::vector<VectorClock> of;  ///< one per lane; empty before the first use
-  };
-  std::vector<LaneClocks> lane_clocks_;  ///< one element per warp
-  VectorClock released_;
-  std::vector<LaneOrder> orders_;  ///< order among the lanes of each warp
+  WarpClocks clocks_;
   /// [warp][lane]: the time of the lane's last fence.proxy.async
   std::vector<std::array<std::uint32_t, kWarpSize>> lane_fences_;
   int shift_ = 2;

@@ -225,7 +225,7 @@ BulkLoad read_shared_source(Warp& warp, int lane, const std::vector<BulkChunk>& 
   BulkLoad load{warp.index, lane, warp.pc, shared_of(chunks), {}, {}};
   load.data.resize(chunks.size() * kBulkChunk);
   load.source = &cta;
-  load.source_time = cta.races().clock(warp.index)[static_cast<std::size_t>(warp.index)];
+  load.source_time = cta.races().clocks().now(warp.index);
   std::vector<std::uint32_t>& sources = load.sources;
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     sources.push_back(static_cast<std::uint32_t>(chunks[c].global));
@@ -265,7 +265,7 @@ void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load) {
   if (!is_own) warp.cta->scheduler().note_progress();
   if (load.source == &owner) {
     // A thread that has waited for the copy may overwrite the source.
-    barrier.arriving.join(owner.races().clock(load.warp));
+    barrier.arriving.join(owner.races().clocks().of(load.warp));
   }
   barrier.copies.push_back(std::move(load));
 }

@@ -63,13 +63,15 @@ bool Cluster::arrive(Warp& warp, std::uint32_t lanes, bool is_relaxed) {
   arrival.arrived |= lanes;
   Cta& cta = *warp.cta;
   members_[cta.cluster_rank()].arriving.join(
-      is_relaxed ? cta.fenced(warp.index) : cta.races().released(warp.index, lanes, warp.alive));
+      is_relaxed ? cta.fenced(warp.index)
+                 : cta.races().clocks().released(warp.index, lanes, warp.alive));
   if (cta.launch().check && cta.launch().global_races.is_on()) {
     if (arrivals_ == nullptr) arrivals_ = &cta.launch().global_races.new_chain();
-    if (const Release* made = cta.made_history().release(warp.index, cta.races().clock(warp.index)))
+    if (const Release* made =
+            cta.made_history().release(warp.index, cta.races().clocks().of(warp.index)))
       arrivals_->append(*made);
   }
-  cta.races().tick(warp.index);
+  cta.races().clocks().tick(warp.index);
   release_if_complete();
   return true;
 }
@@ -86,9 +88,10 @@ bool Cluster::wait(Warp& warp, std::uint32_t lanes) {
   Member& member = members_[warp.cta->cluster_rank()];
   member.has_waited = true;
   Cta& cta = *warp.cta;
-  cta.races().acquire(warp.index, lanes, warp.alive, member.completed);
+  cta.races().clocks().acquire(warp.index, lanes, warp.alive, member.completed);
   if (arrivals_ != nullptr) {
-    cta.made_history().acquire(warp.index, cta.races().clock(warp.index), *arrivals_, completed_);
+    cta.made_history().acquire(warp.index, cta.races().clocks().of(warp.index), *arrivals_,
+                               completed_);
   }
   return true;
 }

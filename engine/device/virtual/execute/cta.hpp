@@ -228,7 +228,7 @@ bool converge(Warp& warp, std::uint32_t needed);
 
 /// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. Every
 /// .sync instruction that all lanes execute together calls this function.
-inline void sync_lanes(Warp& warp) { warp.cta->races().advance(warp.index); }
+inline void sync_lanes(Warp& warp) { warp.cta->races().clocks().meet(warp.index); }
 
 /// Index of the warp's current instruction in the program.
 inline int pc_of(const Warp& warp) { return static_cast<int>(warp.pc); }

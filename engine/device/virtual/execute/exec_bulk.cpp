@@ -250,7 +250,7 @@ void load_into_cluster(Warp& warp, int lane, const Issue& issue, const BulkLoad&
     // the source.
     note_published(warp);
     release_in_cluster(warp, part + issue.barrier[l]);
-    warp.cta->races().tick(warp.index);
+    warp.cta->races().clocks().tick(warp.index);
   });
 }
 

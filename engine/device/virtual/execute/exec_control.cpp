@@ -87,7 +87,7 @@ void exec_nop(Warp&, const Instr&) {}
 
 void exec_grid_wait(Warp& warp, const Instr&) {
   Cta& cta = *warp.cta;
-  const VectorClock& clock = cta.races().clock(warp.index);
+  const VectorClock& clock = cta.races().clocks().of(warp.index);
   cta.grid_wait().waited(warp.index, warp.exec, clock[static_cast<std::size_t>(warp.index)]);
 }
 

@@ -34,7 +34,7 @@ bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count
     return false;
   }
   if (&owner == &cta) {
-    barrier.arriving.join(cta.races().released(warp.index, warp.exec, warp.alive));
+    barrier.arriving.join(cta.races().clocks().released(warp.index, warp.exec, warp.alive));
   } else {
     note_published(warp);
     release_in_cluster(warp, part_of(owner) + address);
@@ -56,7 +56,7 @@ void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& a
       if (address[l] == address[first]) same |= 1U << l;
     });
     const MBarrier& barrier = warp.cta->mbarriers().at(static_cast<std::uint32_t>(address[first]));
-    warp.cta->races().acquire(warp.index, same, warp.alive, barrier.completed);
+    warp.cta->races().clocks().acquire(warp.index, same, warp.alive, barrier.completed);
     if (barrier.released != 0) acquire_in_cluster(warp, same, address[first], barrier.released);
     lanes &= ~same;
   }
@@ -209,7 +209,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(owner, *barrier, offset);
   });
-  cta.races().tick(warp.index);
+  cta.races().clocks().tick(warp.index);
 }
 
 void exec_mbarrier_wait(Warp& warp, const Instr& in) {
@@ -280,7 +280,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (!arrive(warp, cta, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier, address[l]);
   });
-  cta.races().tick(warp.index);
+  cta.races().clocks().tick(warp.index);
 }
 
 }  // namespace evo::ptx

@@ -306,10 +306,10 @@ namespace {
 void fence(Warp& warp, bool of_cta) {
   Cta& cta = *warp.cta;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // orders accesses of CTAs on other host threads
-  cta.races().acquire(warp.index, warp.exec, warp.alive, cta.observed(warp.index));
+  cta.races().clocks().acquire(warp.index, warp.exec, warp.alive, cta.observed(warp.index));
   if (!of_cta) note_published(warp);
-  cta.fenced(warp.index).join(cta.races().released(warp.index, warp.exec, warp.alive));
-  cta.races().tick(warp.index);
+  cta.fenced(warp.index).join(cta.races().clocks().released(warp.index, warp.exec, warp.alive));
+  cta.races().clocks().tick(warp.index);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ void for_member_groups(Warp& warp, std::uint32_t members, F&& meet) {
       continue;
     }
     warp.exec = group.lanes;
-    needed == warp.alive ? warp.cta->races().advance(warp.index)
-                         : warp.cta->races().advance(warp.index, group.lanes);
+    needed == warp.alive ? warp.cta->races().clocks().meet(warp.index)
+                         : warp.cta->races().clocks().meet(warp.index, group.lanes);
     meet();
   }
   warp.exec = waiting != 0 ? waiting : all;

@@ -46,8 +46,8 @@ void NamedBarriers::arrive(std::uint32_t id, std::uint32_t count, Warp& warp, co
   }
   barrier.arrived += kWarpSize;
   barrier.warps_in |= 1U << warp.index;
-  barrier.clock.join(races_.clock(warp.index));
-  races_.tick(warp.index);
+  barrier.clock.join(races_.clocks().of(warp.index));
+  races_.clocks().tick(warp.index);
   if (op.predicate != kNoRegister) reduce(warp, op, barrier);
   if (op.op != BarrierOp::kArrive) {
     warp.state = WarpState::kBlocked;
@@ -75,7 +75,7 @@ void NamedBarriers::release_if_complete(NamedBarrier& barrier) {
   if (barrier.arrived < expected) return;
   for (const int index : barrier.blocked) {
     Warp& warp = warps_[static_cast<std::size_t>(index)];
-    races_.acquire(index, warp.alive, warp.alive, barrier.clock);
+    races_.clocks().acquire(index, warp.alive, warp.alive, barrier.clock);
     write_reduction(warp, warp.blocked_at->as<BarrierOperands>(), barrier);
     warp.state = WarpState::kReady;
     warp.barrier = -1;

@@ -44,7 +44,7 @@ Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::P
 
 GlobalRaces::Actor actor_of(const Warp& warp) {
   Cta& cta = *warp.cta;
-  return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
+  return {cta.number(), warp.index, cta.races().clocks().of(warp.index), cta.history()};
 }
 
 /// True if the race check records an access. Accesses to memory that no kernel may write are not
@@ -280,8 +280,8 @@ Hazard unordered_read(const LaunchContext& launch, const GlobalRaces::Unordered&
 void note_published(Warp& warp) {
   Cta& cta = *warp.cta;
   if (!cta.launch().check || !cta.launch().global_races.is_on()) return;
-  cta.races().publish(warp.index);
-  cta.made_history().fence(warp.index, cta.races().clock(warp.index));
+  cta.races().clocks().publish(warp.index);
+  cta.made_history().fence(warp.index, cta.races().clocks().of(warp.index));
 }
 
 bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes) {

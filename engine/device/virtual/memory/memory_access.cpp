@@ -383,16 +383,16 @@ void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately)
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
   warp.cta->observed(warp.index).join(*clock);
-  if (immediately) warp.cta->races().acquire(warp.index, 1U << lane, warp.alive, *clock);
+  if (immediately) warp.cta->races().clocks().acquire(warp.index, 1U << lane, warp.alive, *clock);
 }
 
 void release_to(Warp& warp, int lane, std::uint64_t address, bool immediately) {
   if (warp.cta->cluster() != nullptr) release_in_cluster(warp, address);
   RaceChecker& races = warp.cta->races();
-  warp.cta->sync_location(address).join(immediately
-                                            ? races.released(warp.index, 1U << lane, warp.alive)
-                                            : warp.cta->fenced(warp.index));
-  if (immediately) races.tick(warp.index);
+  warp.cta->sync_location(address).join(
+      immediately ? races.clocks().released(warp.index, 1U << lane, warp.alive)
+                  : warp.cta->fenced(warp.index));
+  if (immediately) races.clocks().tick(warp.index);
 }
 
 }  // namespace evo::ptx

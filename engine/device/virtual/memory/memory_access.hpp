@@ -89,8 +89,9 @@ void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char*
 
 /// The functions acquire_from() and release_to() record that a strong access by `lane` orders the
 /// lane after or before other threads that access the same memory by strong accesses.
-/// `immediately`: whether the access itself has .acquire or .release; otherwise, only accesses after
-/// the warp's next fence are ordered (acquire_from), or accesses before its last fence (release_to).
+/// `immediately`: whether the access itself has .acquire or .release; otherwise, only accesses
+/// after the warp's next fence are ordered (acquire_from), or accesses before its last fence
+/// (release_to).
 void acquire_from(Warp& warp, int lane, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, int lane, std::uint64_t address, bool immediately);
 

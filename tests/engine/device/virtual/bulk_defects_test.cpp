@@ -20,6 +20,8 @@ constexpr BulkDefect kBulkDefects[] = {
     {"only_one_warp_waits", "cp.async race", "4tile'"},
     {"barrier_before_the_wait", "cp.async race", "read of byte"},
     {"waits_for_the_other_barrier", "cp.async race", "4tile'"},
+    {"one_lane_of_a_warp_waits", "cp.async race", "another lane of the warp waited"},
+    {"one_lane_stores_for_its_warp", "cp.async race", "no .sync instruction between"},
     {"loads_over_a_tile_in_use", "cp.async race", "4tile'"},
     {"overwrites_the_source", "cp.async race", "that reads it (no wait_group.read"},
     {"waits_for_the_group_before", "cp.async race", "that reads it (no wait_group.read"},

@@ -53,5 +53,40 @@ TEST(LaneOrder, OfSeveralLanesOneMustBeCertain) {
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 5), 1));
 }
 
+TEST(LaneSpans, AreMasks) {
+  EXPECT_EQ(lanes_of_span(5), 1U << 5);
+  EXPECT_EQ(lanes_of_span(joined_span(4, 5)), 0x30U);
+  EXPECT_EQ(lanes_of_span(joined_span(16, 31)), 0xffff0000U);
+  EXPECT_EQ(lanes_of_span(kAllLanesSpan), 0xffffffffU);
+}
+
+TEST(LaneOrder, AnAcquisitionOrdersOneWay) {
+  LaneOrder order;
+  order.met(1);
+  order.acquired(1U << 3, 5, 1U << 8, 7);
+  EXPECT_FALSE(order.is_unordered(3, 9, 4));
+  EXPECT_TRUE(order.is_unordered(3, 9, 5));
+  EXPECT_FALSE(order.is_unordered(3, 8, 6));
+  EXPECT_TRUE(order.is_unordered(3, 8, 7));
+  EXPECT_TRUE(order.is_unordered(4, 9, 4)) << "lane 4 acquired nothing";
+  EXPECT_TRUE(order.is_unordered(9, 3, 4)) << "lane 3 released nothing";
+  order.acquired_by_all(6, 0, 0);
+  EXPECT_EQ(order.whole(), 6U);
+  EXPECT_FALSE(order.is_unordered(4, 9, 5));
+}
+
+TEST(LaneOrder, KnowsUpToWhichTimeSomeLanesKnowAllOthers) {
+  LaneOrder order;
+  order.met(4);
+  EXPECT_EQ(order.known_to(1U << 2), 4U);
+  EXPECT_EQ(order.better_known_to(1U << 2), 1U << 2);
+  order.met(0xffU, 9);
+  EXPECT_EQ(order.known_to(1U << 2), 4U) << "lanes 8 to 31 did not meet lane 2";
+  EXPECT_EQ(order.better_known_to(1U << 2), 0xffU);
+  order.met(0xffffff04U, 12);
+  EXPECT_EQ(order.known_to(1U << 2), 9U);
+  EXPECT_EQ(order.better_known_to(1U << 2), 0xffffff04U);
+}
+
 }  // namespace
 }  // namespace evo::ptx

@@ -292,3 +292,25 @@ extern "C" __global__ void stores_where_another_cta_does(float* out, const float
     wait_read<0>();
   }
 }
+
+// One lane of each warp waits for a copy whose values all lanes read.
+extern "C" __global__ void one_lane_of_a_warp_waits(float* out, const float* in) {
+  SETUP(1)
+  LOAD()
+  if (t % 32 == 0) wait(&ready, 0);
+  RIGHT(__syncwarp();)
+  out[t] = tile[t];
+}
+
+// One lane of each warp stores what all lanes of the warp have written.
+extern "C" __global__ void one_lane_stores_for_its_warp(float* out, const float* in) {
+  SETUP(1)
+  tile[t] = in[t];
+  fence_proxy();
+  RIGHT(__syncwarp();)
+  if (t % 32 == 0) {
+    bulk_store(out + t, tile + t, 128);
+    commit();
+    wait_read<0>();
+  }
+}
