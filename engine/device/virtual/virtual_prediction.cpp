@@ -112,26 +112,27 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
 
 /// The effects on a kernel's time that the time model does not take into account.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
-  std::size_t looped = 0;  // the last backward branch before `pc`
-  std::vector<bool> in_loop(program.code.size(), false);
+  // The difference between the number of loops around an instruction and around the previous one.
+  std::vector<int> deeper(program.code.size() + 1, 0);
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);
     if (branch == nullptr || branch->target > pc) continue;
-    for (std::size_t at = std::max<std::size_t>(branch->target, looped); at <= pc; ++at)
-      in_loop[at] = true;
-    looped = pc;
+    ++deeper[branch->target];
+    --deeper[pc + 1];
   }
   bool textures = false;
   bool clocks = false;
   bool others = program.cooperative;
   bool prints = false;
   bool sleeps = false;
+  int loops = 0;
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& in = program.code[pc];
+    loops += deeper[pc];
     textures = textures || is_any<TextureOperands>(in);
     prints = prints || in.fn == exec_print;
     sleeps = sleeps || is_any<SleepOperands>(in);
-    if (!in_loop[pc]) continue;
+    if (loops == 0) continue;
     clocks = clocks || is_any<ClockOperands>(in);
     const auto* access = std::get_if<AccessOperands>(&in.operands);
     const auto* atomic = std::get_if<AtomicOperands>(&in.operands);

@@ -58,8 +58,10 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
       mnk == "m16n16k16" &&
       (type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16));
   const WmmaShape* shape = is_plain ? nullptr : find_wmma_fragment(mnk, part, type);
-  if (part_name < 0 || layout < 0 || (!is_plain && shape == nullptr) || in.operands.size() < 2 ||
-      in.operands.size() > 3)
+  // The default stride of 16 elements holds for 16 x 16 matrices only.
+  const std::size_t fewest = is_plain ? 2 : 3;
+  if (part_name < 0 || layout < 0 || (!is_plain && shape == nullptr) ||
+      in.operands.size() < fewest || in.operands.size() > 3)
     modifiers.unsupported();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
   const int count = is_plain ? wmma_registers(part, type) : wmma_registers(*shape, part);
