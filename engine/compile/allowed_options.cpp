@@ -125,7 +125,7 @@ std::string_view why_refused(std::string_view name) {
         "--output-file"}},
       {"this option reads files that the source does not name",
        {"--pre-include", "-include", "--options-file", "-optf"}},
-      {"with this option, the output is not a kernel that can be launched",
+      {"evo-tune only compiles whole, optimised kernels in the full language",
        {"--relocatable-device-code", "-rdc", "--device-c", "-dc", "--device-w", "-dw", "--dlto",
         "-dlto", "--gen-opt-lto", "-gen-opt-lto", "--device-debug", "-G", "--minimal", "-minimal",
         "--device-syntax-only"}},

@@ -73,8 +73,8 @@ std::optional<InterpretedCheck> InterpretedChecks::find(const std::string& kerne
 }
 
 Task<InterpretedCheck> InterpretedChecks::check(KernelUnderTest kernel) {
-  // A check that timed out is repeated, because compilers may have used the processors at that
-  // time.
+  // A check without an answer is repeated: it may have timed out while compilers used the
+  // processors.
   const auto known = known_.find(kernel.key);
   if (known != known_.end() && known->second.may_be_repeated) known_.erase(known);
   want({kernel});

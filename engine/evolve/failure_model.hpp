@@ -22,8 +22,8 @@ struct FailureSettings {
   double penalty_fall = 0.98;  ///< after each success; at 5 % failures, the penalty is steady
   double least_penalty = 0.5;
   double most_penalty = 20;
-  /// The model is trained on the first `first` observations, which are spread over the space, and
-  /// on the last `latest` observations.
+  /// The model is trained on the first `first` observations, which include the strategy's initial
+  /// candidates (spread over the space), and on the last `latest` observations.
   std::size_t first = 32;
   std::size_t latest = 320;
 };

@@ -14,7 +14,8 @@ constexpr double kNsInMicrosecond = 1000;
 constexpr double kMostlyWarm = 0.2;
 /// maximum distance in instructions between two stores that L1 merges
 constexpr std::ptrdiff_t kMergeDistance = 4;
-// Opcodes of instructions whose throughput differs from that of other instructions of their unit.
+// Opcodes of instructions that differ from other instructions of their unit: kLdsm and kStsm in
+// their latency, kArrives in the time of its arrival (IssueStep::arrives_later).
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;

@@ -22,7 +22,7 @@ __device__ __forceinline__ void named_arrive(int id, int threads) {
 }
 
 /// Lets the next kernel in the stream start (programmatic dependent launch, sm_90). The next kernel
-/// must still call wait_for_previous_kernel() before it reads memory.
+/// must call wait_for_previous_kernel() before it accesses global memory.
 __device__ __forceinline__ void allow_next_kernel() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }

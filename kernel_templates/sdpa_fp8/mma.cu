@@ -2,9 +2,9 @@
 // probabilities stay in registers.
 //
 // Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
-// tensor or per head; O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with Lkv * D < 2^31,
-// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel runs on sm_80 and
-// newer; its fp8 modes need sm_89.
+// tensor or per (batch, head); O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with
+// Lkv * D < 2^31, D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel
+// runs on sm_80 and newer; its fp8 modes need sm_89.
 //
 // A work item is kTileM queries of one (batch, head) and 1 / SPLIT_KV of the keys. A warp processes
 // WARP_M of the queries and TILE_N / WARPS_KV keys of every tile of TILE_N keys, STEP_N at a time:

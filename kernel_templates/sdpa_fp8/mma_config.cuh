@@ -120,8 +120,8 @@ constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
 constexpr int kShareChunks = kRowChunks / WARPS_KV;
 
 // Shared memory: Q (unless in registers); the rings of K and V; the results that warps exchange at
-// the end, which overlap the rings unless producers fill these ahead; row statistics; mbarriers; a
-// word for broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
+// the end, in place of the rings unless producers already load the next work item; row statistics;
+// mbarriers; a word for broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
 constexpr int kRowBytes = HEAD_DIM + (SWIZZLE == SWIZZLE_PAD ? kChunkBytes : 0);
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kKRing = kQInShared ? kTileM * kRowBytes : 0;

@@ -12,7 +12,7 @@
 #include "mma_tiles.cuh"
 #include "online_softmax.cuh"
 
-/// The bytes of Q for one group of 64 columns, rows g and g + 8 of a block.
+/// A lane's bytes of Q for one group of 64 columns: in rows g and g + 8 of a block.
 struct QueryBytes {
   Chunk low;
   Chunk high;

@@ -61,7 +61,7 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
 #if PV_MODE == PV_MODE_FP8
 /// output += P V with e4m3 operands. P and V have the k order of packed accumulators: in
 /// lane 4 g + t, keys 2t, 2t+1 of one n-tile, then of the next n-tile. An mma of e4m3 keeps 13 bits
-/// of a sum, so the row sums of the step are added in f32.
+/// of a sum, too few for all keys, so the row sums of each step are added to `state.sum` in f32.
 __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
                                                const Role& role) {
   const u32 row = rows + role.lane * kRowBytes;

@@ -20,8 +20,8 @@ def skip(why):
 
 
 def use_python_with_selenium():
-    """Restarts the script with a Python that has Selenium, such as /usr/bin/python3 with Debian's
-    packages."""
+    """If this Python lacks Selenium, restarts the script with /usr/bin/python3, for which Debian
+    packages Selenium."""
     try:
         import selenium  # noqa: F401
         return

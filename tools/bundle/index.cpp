@@ -158,7 +158,7 @@ class Builder {
     for (const std::string& space : target.missing_defaults) {
       bundle_.notes.push_back(
           fmt::format("{}: the default configuration of space {} is left out, "
-                      "because it was in no elite and so did not pass a full check",
+                      "because it was in no elite or failed in a run",
                       target.device.name, space));
     }
     const DeviceInfo& device = target.device;
@@ -268,7 +268,7 @@ class Builder {
     if (known == all) return;
     bundle_.notes.push_back(
         fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; "
-                    "a kernel cannot serve a shape on which its time is unknown",
+                    "a kernel is not chosen for a shape on which its time is unknown",
                     target.device.name, times.size(), target.shapes.size(), known, all));
   }
 

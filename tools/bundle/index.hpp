@@ -22,11 +22,11 @@ inline constexpr const char* kBundleIndexFile = "bundle.json";
 /// The text of an index; its first line has the hash of the rest.
 [[nodiscard]] std::string index_text(const nlohmann::ordered_json& index);
 
-/// A bundle of the default configurations and, for each target (a device model), of the fewest
-/// kernels that stay within the fraction `loss` of each shape's best time. An empty `name` means
-/// the problem's name. Throws InputError if the runs are of several problems, their kernels take
-/// different arguments, or bundles do not support an argument. Throws DbError if a kernel cannot be
-/// exported.
+/// A bundle of, for each target (a device model), the fewest kernels that stay within the fraction
+/// `loss` of each shape's best time, and the target's kernels of default configurations. An empty
+/// `name` means the problem's name. Throws InputError if the runs are of several problems, their
+/// kernels take different arguments, or bundles do not support an argument. Throws DbError if a
+/// kernel cannot be exported.
 [[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
                                  const std::vector<BundleTarget>& targets, double loss,
                                  const std::string& name);

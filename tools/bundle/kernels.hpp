@@ -54,15 +54,14 @@ struct BundleTarget {
   std::vector<BundleKernel> kernels;
   std::map<ShapeVariables, std::string> shapes;  ///< names of the timed shapes
   std::map<ShapeVariables, ShapeWinner> winners;
-  /// Spaces whose default configuration did not pass all checks.
+  /// Spaces whose default configuration is not among `kernels`.
   std::vector<std::string> missing_defaults;
 };
 
 /// For each device model (measured and predicted times separately): all kernels that were in the
-/// elite of a run, and the spaces' default configurations if they passed all checks. A kernel has a
-/// time on a shape if a run that timed this shape evaluated the kernel. Kernels that any run
-/// withdrew or rejected are left out; a withdrawal by the profile gate excludes the kernel on the
-/// shape of that run only.
+/// elite of a run. A kernel has a time on a shape if a run that timed this shape evaluated the
+/// kernel. Kernels that any run withdrew or rejected are left out; a withdrawal by the profile gate
+/// excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
 /// A target (device model) of a bundle that holds only the kernel of `candidate`. For a duplicate,

@@ -32,7 +32,7 @@ std::optional<fs::path> find_data_folder() {
     if (has_spaces(*named)) return *named;
     throw InputError("EVO_TUNE_DATA=" + *named +
                      ": there is no search_spaces/default.json; "
-                     "allowed: the folder of search_spaces/ and kernel_templates/");
+                     "allowed: a folder that contains search_spaces/ and kernel_templates/");
   }
   if (has_spaces(installed_folder())) return installed_folder();
   return std::nullopt;
@@ -54,7 +54,7 @@ fs::path data_folder() {
   if (const std::optional<fs::path> found = find_data_folder()) return *found;
   throw InputError(
       "there is no search_spaces/default.json here or in " + installed_folder().string() +
-      "; name a space by --space, or set EVO_TUNE_DATA to the folder of search_spaces/");
+      "; name a space by --space, or set EVO_TUNE_DATA to the folder that contains search_spaces/");
 }
 
 std::vector<std::string> shipped_spaces() { return spaces_in(data_folder()); }

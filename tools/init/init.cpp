@@ -91,9 +91,9 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
 /// process. No file is written before the analysis has ended.
 Intake looked_at(const InitOptions& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
-  too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +
-             std::to_string(options.compile_seconds) +
-             " s (with the launches that measure extents); --compile-seconds sets another limit\n";
+  too_long = "evo-init: " + options.request.kernel.string() +
+             ": compiling and measuring extents takes longer than " +
+             std::to_string(options.compile_seconds) + " s; --compile-seconds sets another limit\n";
   signal(SIGALRM, end_what_takes_too_long);
   alarm(options.compile_seconds);
   const std::unique_ptr<Compiler> compiler = open_nvrtc();

@@ -40,7 +40,7 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--children", options.tuner.children,
-                 "candidates per generation (default: 8, plus 1 for each further shape)")
+                 "candidates per generation (default: 8, plus 1 for each shape after the first)")
       ->transform(whole_number(1, 10000));
   app.add_option(
          "--window", options.tuner.window,

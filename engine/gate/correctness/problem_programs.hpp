@@ -82,7 +82,8 @@ class ProblemPrograms {
 
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
-  /// Results of judge(), by a hash of the case and the outputs.
+  /// Results of judge(), by a hash of the shape, the outputs and, if the verdict may depend on it,
+  /// the seed.
   std::map<std::string, std::optional<std::string>> verdicts_;
   /// Names of shapes on which the check program was tested with wrong outputs.
   std::set<std::string> proven_;

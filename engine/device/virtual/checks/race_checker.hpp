@@ -73,8 +73,8 @@ class RaceChecker {
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The
-  /// kernel must have written the bytes that are read, with a proxy fence between the write and the
-  /// read, and must not write them until complete_async_read().
+  /// kernel must have written the bytes that are read, with a proxy fence after writes by threads
+  /// (bulk copies need none), and must not write them until complete_async_read().
   [[nodiscard]] Result begin_async_read(const Access& access);
   /// Records again that reads are in flight, because the completion of other reads of the same
   /// bytes has replaced their records.

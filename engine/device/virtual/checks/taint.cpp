@@ -14,8 +14,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Describes the origin of the warp's first uninitialised data, for a report; empty if no origin
-/// was recorded.
+/// Describes Warp::unknown for a report; empty if no origin was recorded.
 std::string origin_of(const Warp& warp) {
   const UnknownData& unknown = warp.unknown;
   if (unknown.instruction < 0) return {};

@@ -18,9 +18,9 @@ inline constexpr std::size_t kPublished = 2 * kClocks;
 
 /// Three vector clocks, each with kMaxWarps entries for the warps of a CTA and kCopyClocks entries
 /// for its bulk copies. The first is for all previous accesses; the second, from kProxied on, for
-/// the accesses that a proxy fence has made visible to the asynchronous proxy (wgmma and bulk
-/// copies, which read shared memory); the third, from kPublished on, for the accesses that a fence
-/// of GPU scope has published to other CTAs.
+/// the accesses that the asynchronous proxy (wgmma and bulk copies, which read shared memory) sees:
+/// those before a proxy fence, and those of completed bulk copies; the third, from kPublished on,
+/// for the accesses that a fence of GPU scope has published to other CTAs.
 struct VectorClock {
   /// Some lanes of a warp, and the time up to which their accesses are included. The entry of the
   /// warp in the first clock holds the time for the other lanes.

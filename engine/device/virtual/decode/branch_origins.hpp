@@ -13,8 +13,9 @@ struct BranchOrigins {
   /// the CTA's index, or on loaded data that a slice of the program (store_slice.hpp) can compute.
   std::vector<bool> by_place;
   /// True if a loop, or a large part of the code, depends on values that no slice of the program
-  /// (store_slice.hpp) can compute: on shared memory, tensor cores, atomics or clocks. Loops that
-  /// only wait for an mbarrier do not count.
+  /// (store_slice.hpp) can compute, such as data from shared memory or from memory that the launch
+  /// writes, results of tensor cores or atomics, and clocks. Loops that only wait for an mbarrier
+  /// do not count.
   bool by_data = false;
 };
 

@@ -13,10 +13,10 @@ namespace evo::ptx {
 /// Addresses of the module's global and constant variables.
 using GlobalAddresses = std::map<std::string, std::uint64_t>;
 
-/// Decodes an entry into a Program: inlines calls, resolves labels, replaces operands by registers,
-/// and lets registers that are never live at the same time share slots. Throws PtxError ("not
-/// supported: … at line N") if the entry can reach an instruction that the virtual GPU does not
-/// support.
+/// Decodes an entry into a Program: inlines calls, resolves labels, stores constants and special
+/// registers in ordinary registers, and lets registers that are never live at the same time share
+/// slots. Throws PtxError ("not supported: … at line N") if the entry can reach an instruction that
+/// the virtual GPU does not support.
 [[nodiscard]] std::shared_ptr<const Program> decode_entry(const Module& module,
                                                           const std::string& entry,
                                                           const GlobalAddresses& globals);

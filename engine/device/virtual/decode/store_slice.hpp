@@ -14,8 +14,8 @@ namespace evo::ptx {
 /// the computation of stored values. A branch that the slice omits is replaced by a jump to the
 /// point where the branch's paths join.
 ///
-/// Returns the reason as text if the slice is impossible, because an address or a branch depends on
-/// shared memory, tensor cores, other CTAs, or a clock. The slice must run with
+/// Returns the reason as text if the slice is impossible, because an address or a branch depends,
+/// for example, on shared memory, tensor cores, other CTAs, or a clock. The slice must run with
 /// LaunchContext::owners set, so that stores are recorded but not executed. If a slice loads from
 /// memory that kernels may write, the launch ends with a hazard.
 [[nodiscard]] std::variant<Program, std::string> slice_of_stores(const Program& program);

@@ -39,7 +39,7 @@ struct PendingProduct {
   std::vector<std::uint32_t> chunks;  ///< 16-byte chunks of shared memory that it reads
 };
 
-/// The origin of the first uninitialised data in a warp's registers.
+/// The origin of the first uninitialised data that a warp got from memory or another lane.
 struct UnknownData {
   int instruction = -1;       ///< instruction that read the data; -1: not recorded
   int lane = 0;               ///< lane whose register a shuffle read

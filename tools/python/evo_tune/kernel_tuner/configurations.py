@@ -92,8 +92,8 @@ class Configurations:
         return bool(self.columns) or any(one.expression is None for one in self.restrictions)
 
     def rows(self, without=()):
-        """The rows of the space file's table: all allowed configurations except those in
-        `without`."""
+        """The configurations in the space file's table: all allowed ones, except those whose
+        key_of() is in `without`."""
         if self.size > _MOST_TRIED:
             raise NotSupported(
                 f"tune_params: {self.size} combinations are too many for restrictions, sizes or "
