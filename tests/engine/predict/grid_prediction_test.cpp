@@ -185,6 +185,14 @@ TEST(PredictedTime, PrintfAndWaitingForAClockAreNotFree) {
   const auto waits = predict("long long t = clock64(); while (clock64() - t < 200000) {}");
   EXPECT_GT(waits.us, 200'000 / kMhz / 2);
   EXPECT_THAT(waits.not_modelled, Contains(HasSubstr("clock")));
+  const auto before_an_inner_loop = predict(R"(
+    #pragma unroll 1
+    for (int j = 0; j < 4; ++j) {
+      if (clock64() < 0) counter = j;
+      #pragma unroll 1
+      for (int k = 0; k < i % 7; ++k) __nanosleep(10);
+    })");
+  EXPECT_THAT(before_an_inner_loop.not_modelled, Contains(HasSubstr("clock")));
 }
 
 }  // namespace
