@@ -167,8 +167,9 @@ class HandTest(Cluster):
         def harm(run):
             gateway, before = self.gateway(), kilobytes(self.gateway())
             chance = random.Random(7)
-            sessions = [bytes(one) for one in relay.said if len(one) > 2000]
-            self.assertGreaterEqual(len(sessions), 3)
+            said_much = lambda: [bytes(one) for one in relay.said if len(one) > 2000]
+            self.expect(lambda: len(said_much()) >= 3, "fewer than three workers have said much")
+            sessions = said_much()
             for _ in range(replays):
                 self.assertTrue(play(self.port, chance.choice(sessions), 5))
             for _ in range(cuts):
