@@ -9,11 +9,12 @@ namespace {
 
 std::string unpack(Connection& db, const std::string& frame, CompilationId id, const char* what) {
   std::optional<std::string> content = db.frames().unpack(frame);
-  if (!content)
+  if (!content) {
     db.fail(
         "is damaged: the {} of compilation {} differs from the stored checksum; restore a backup, "
         "or name another file by --db",
         what, id);
+  }
   return std::move(*content);
 }
 

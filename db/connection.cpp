@@ -46,11 +46,12 @@ void Connection::prepare(Mode mode) {
   if (!damage.empty())
     fail("is damaged: {}; restore a backup, or name another file by --db", damage);
   const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
-  if (!changed.empty())
+  if (!changed.empty()) {
     fail(
         "is damaged: its schema lacks '{}' or defines it differently; restore a backup, or name "
         "another file by --db",
         changed);
+  }
   if (mode == Mode::kReadOnly) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
