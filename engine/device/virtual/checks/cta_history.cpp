@@ -18,9 +18,10 @@ bool is_before(int by, std::uint32_t time, int warp, const VectorClock& clock) {
 
 }  // namespace
 
-CtaHistory::CtaHistory(std::uint64_t cta, int warps)
+CtaHistory::CtaHistory(std::uint64_t cta, int warps, bool records_unfenced)
     : cta_(cta),
       warps_(static_cast<std::size_t>(warps)),
+      records_unfenced_(records_unfenced),
       acquired_(warps_),
       latest_(warps_),
       knowledge_(warps_) {}
@@ -42,12 +43,10 @@ const Release* CtaHistory::release(int warp, const VectorClock& clock) {
     return std::vector<std::uint32_t>(from, from + warps_);
   };
   Release made{cta_, part(kPublished), {}, nullptr};
-  if (!acquisitions_.empty()) {
-    made.known = part(0);
-    made.acquired = &acquisitions_.back();
-  }
-  const bool is_empty = made.acquired == nullptr &&
-                        std::ranges::all_of(made.published, [](auto t) { return t == 0; });
+  if (records_unfenced_ || !acquisitions_.empty()) made.known = part(0);
+  if (!acquisitions_.empty()) made.acquired = &acquisitions_.back();
+  const bool is_empty =
+      made.known.empty() && std::ranges::all_of(made.published, [](auto t) { return t == 0; });
   if (is_empty) return nullptr;
   const Release*& latest = latest_[static_cast<std::size_t>(warp)];
   if (latest == nullptr || *latest != made) latest = &releases_.emplace_back(std::move(made));
@@ -77,6 +76,15 @@ bool CtaHistory::knows(int warp, const VectorClock& clock, std::uint64_t other, 
   if (search(knowledge.direct)) return true;
   extend(knowledge);
   return search(knowledge.all);
+}
+
+bool CtaHistory::follows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
+                         std::uint32_t time) {
+  Knowledge& knowledge = knowledge_[static_cast<std::size_t>(warp)];
+  take_acquisitions(knowledge, warp, clock);
+  return std::ranges::any_of(knowledge.direct, [&](const auto& chain) {
+    return chain.first->follows(other, other_warp, time, chain.second);
+  });
 }
 
 void CtaHistory::take_acquisitions(Knowledge& knowledge, int warp, const VectorClock& clock) const {

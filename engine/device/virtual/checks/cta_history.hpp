@@ -23,7 +23,8 @@ namespace evo::ptx {
 /// of A that publishes time t of v.
 class CtaHistory {
  public:
-  CtaHistory(std::uint64_t cta, int warps);
+  /// `records_unfenced`: whether release() also returns releases that publish nothing.
+  CtaHistory(std::uint64_t cta, int warps, bool records_unfenced = false);
 
   /// Records that a warp read the current value at the location of `chain`, and thereby acquired
   /// all releases of the chain.
@@ -44,6 +45,11 @@ class CtaHistory {
   /// current time of `warp`.
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
+
+  /// True if `warp` has read a strong write by CTA `other` that follows the access that
+  /// `other_warp` of this CTA made at `time`, with or without a fence between them.
+  [[nodiscard]] bool follows(int warp, const VectorClock& clock, std::uint64_t other,
+                             int other_warp, std::uint32_t time);
 
   /// Records that a warp read at the address `place` the value that another CTA wrote; `change` is
   /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
@@ -87,6 +93,7 @@ class CtaHistory {
 
   std::uint64_t cta_;
   std::size_t warps_;
+  bool records_unfenced_;
   std::deque<Acquisition> acquisitions_;
   std::deque<Release> releases_;
   ReleaseChain fences_;

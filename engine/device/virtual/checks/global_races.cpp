@@ -10,10 +10,12 @@ GlobalRaces::~GlobalRaces() {
   for (const Shadow& shadow : shadows_) shadow.buffer->shadow.store(nullptr);
 }
 
-void GlobalRaces::start(std::uint64_t ctas, int warps, int granule, bool has_changes) {
+void GlobalRaces::start(std::uint64_t ctas, int warps, int granule, bool has_changes,
+                        bool has_strong_reads) {
   is_on_ = ctas > 1 && ctas <= kMostCtas;
   if (is_on_) stripes_ = std::make_unique<std::array<Stripe, kStripes>>();
   has_changes_ = has_changes;
+  has_strong_reads_ = has_strong_reads;
   warps_ = warps;
   shift_ = std::countr_zero(static_cast<unsigned>(granule));
 }
@@ -57,7 +59,7 @@ PlainShadow* GlobalRaces::plain_shadow_of(GlobalBuffer& buffer) {
 CtaHistory& GlobalRaces::history_of(std::uint64_t cta) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<CtaHistory>& history = histories_[cta];
-  if (history == nullptr) history = std::make_unique<CtaHistory>(cta, warps_);
+  if (history == nullptr) history = std::make_unique<CtaHistory>(cta, warps_, has_strong_reads_);
   return *history;
 }
 
@@ -77,6 +79,13 @@ bool GlobalRaces::is_known(const Record& record, const Actor& actor) const {
   const int warp = static_cast<int>((record >> kWarpShift) % kMaxWarps);
   return actor.history->knows(actor.warp, actor.clock, cta_of(record), warp,
                               static_cast<std::uint32_t>(record));
+}
+
+bool GlobalRaces::lacks_fence(const Record& write, const Actor& actor) const {
+  if (write == 0 || is_ordered(write, actor)) return false;
+  const int warp = static_cast<int>((write >> kWarpShift) % kMaxWarps);
+  return actor.history->follows(actor.warp, actor.clock, cta_of(write), warp,
+                                static_cast<std::uint32_t>(write));
 }
 
 GlobalRaces::Record GlobalRaces::read(Word& word, const Actor& actor) {
@@ -112,7 +121,8 @@ void GlobalRaces::change(Stripe& stripe, Word& word, const Actor& actor, bool go
   head->append(*release);
 }
 
-void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor) {
+GlobalRaces::Record GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor) {
+  const Record unordered = lacks_fence(word.write, actor) ? word.write : 0;
   const auto is_foreign = [&](Record record) { return record != 0 && cta_of(record) != actor.cta; };
   for (const Record* other : {&word.write, &word.change}) {
     if (is_foreign(*other)) actor.history->see(actor.warp, actor.clock, other, *other);
@@ -124,6 +134,7 @@ void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor
     // release.
     actor.history->acquire(actor.warp, actor.clock, history_of(cta_of(word.write)).fences());
   }
+  return unordered;
 }
 
 void GlobalRaces::note_late(const Word& word, const Actor& actor) {

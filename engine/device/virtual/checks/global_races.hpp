@@ -41,12 +41,14 @@ namespace evo::ptx {
 /// write, and CTA B reads the value of the third CTA (see CtaHistory). Accesses to the location of
 /// the strong write itself need no fence if CTA B read exactly the value of the strong write; a
 /// weak store whose value a strong read returns counts as a strong write here. A strong write that
-/// does not alter the value orders nothing.
+/// does not alter the value orders nothing. A strong read of a weak store is a race only if CTA B
+/// read a later strong write of CTA A before: a fence is missing between the weak store and the
+/// strong write. Otherwise, the weak store may be a flag for which CTA B waits.
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. Strong reads, atomics on locations that other CTAs read, and memory beyond
-/// kMostShadow are not checked.
+/// location later. Atomics on locations that other CTAs read, and memory beyond kMostShadow, are
+/// not checked.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -102,12 +104,15 @@ class GlobalRaces {
   /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
   /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: see
   /// Program::has_changes.
-  void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
+  /// `has_strong_reads`: see Program::reads_signals.
+  void start(std::uint64_t ctas, int warps, int granule, bool has_changes, bool has_strong_reads);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
   /// True if no instruction of the kernel orders its CTAs, because it has no strong accesses and no
   /// clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
+  /// Whether strong writes without an earlier fence are recorded, too (CtaHistory::follows).
+  [[nodiscard]] bool records_unfenced() const { return has_strong_reads_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
@@ -147,8 +152,9 @@ class GlobalRaces {
   /// the previous strong write.
   void change(Stripe& stripe, Word& word, const Actor& actor, bool goes_on);
   /// Records that a strong read or an atomic returns the word's value. `actor.history` must not be
-  /// null.
-  void see(const Stripe& stripe, const Word& word, const Actor& actor);
+  /// null. Returns the record of a weak write by another CTA if the actor has read a later strong
+  /// write by that CTA, which follows the weak write without a fence.
+  [[nodiscard]] Record see(const Stripe& stripe, const Word& word, const Actor& actor);
 
   /// Records the weak reads of other CTAs that are not ordered before a strong write by `actor`.
   void note_late(const Word& word, const Actor& actor);
@@ -187,6 +193,9 @@ class GlobalRaces {
     return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }
   [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
+  /// True if `write`, a weak write by another CTA, lacks a fence before a strong write that the
+  /// actor has read.
+  [[nodiscard]] bool lacks_fence(const Record& write, const Actor& actor) const;
 
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
@@ -202,6 +211,7 @@ class GlobalRaces {
 
   bool is_on_ = false;
   bool has_changes_ = false;
+  bool has_strong_reads_ = false;
   int warps_ = 0;
   int shift_ = 2;
   std::atomic<bool> gave_up_{false};

@@ -35,6 +35,17 @@ const Release* ReleaseChain::find(std::uint64_t cta, int warp, std::uint32_t tim
   return found == places.rend() ? nullptr : releases_[*found];
 }
 
+bool ReleaseChain::follows(std::uint64_t cta, int warp, std::uint32_t time,
+                           std::uint32_t length) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = of_cta_.find(cta);
+  if (own == of_cta_.end()) return false;
+  return std::ranges::any_of(own->second, [&](std::uint32_t at) {
+    const std::vector<std::uint32_t>& known = releases_[at]->known;
+    return at < length && !known.empty() && known[static_cast<std::size_t>(warp)] >= time;
+  });
+}
+
 std::vector<const Release*> ReleaseChain::slice(std::uint32_t first, std::uint32_t length) const {
   const std::lock_guard lock(mutex_);
   return {releases_.begin() + first, releases_.begin() + length};

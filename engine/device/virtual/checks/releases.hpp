@@ -22,8 +22,9 @@ struct Acquisition {
 };
 
 /// The information that a strong write by a CTA gives to its readers: for each warp of the CTA, the
-/// time up to which the warp's accesses are published, and the time up to which the warp's
-/// acquisitions are passed on.
+/// time up to which the warp's accesses are published, and the time up to which they precede the
+/// strong write (`known`), so that the warp's acquisitions are passed on. `known` is empty if
+/// nothing needs it.
 struct Release {
   std::uint64_t cta = 0;
   std::vector<std::uint32_t> published;
@@ -44,6 +45,10 @@ class ReleaseChain {
   /// at `time`, or null if there is none.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;
+  /// Whether the access that `warp` of `cta` made at `time` precedes one of the first `length`
+  /// releases, published or not.
+  [[nodiscard]] bool follows(std::uint64_t cta, int warp, std::uint32_t time,
+                             std::uint32_t length) const;
   /// The releases with indices from `first` to `length` − 1.
   [[nodiscard]] std::vector<const Release*> slice(std::uint32_t first, std::uint32_t length) const;
 

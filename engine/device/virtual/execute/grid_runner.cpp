@@ -66,9 +66,9 @@ class Grid {
     sample_ = team_ == 1 ? options.sample : clusters_of(options.sample);
     total_ = sample_.empty() ? launch.grid_ctas() / team_ : sample_.size();
     const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-    launch.global_races.start(launch.grid_ctas(),
-                              static_cast<int>((threads + kWarpSize - 1) / kWarpSize),
-                              launch.program->global_granule, launch.program->has_changes);
+    launch.global_races.start(
+        launch.grid_ctas(), static_cast<int>((threads + kWarpSize - 1) / kWarpSize),
+        launch.program->global_granule, launch.program->has_changes, launch.program->reads_signals);
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
     limit_ = std::max<std::size_t>(limit_ / team_, 1);

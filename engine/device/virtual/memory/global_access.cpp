@@ -209,13 +209,14 @@ void WatchedPlaces::read_only() {
 
 void WatchedPlaces::see() {
   if (is_active_ && words_.empty() && buffer_->writable) races_.give_up();
-  for (const Word& word : words_) {
+  for (std::size_t at = 0; at < words_.size(); ++at) {
     warp_.cta->made_history();
-    races_.see(*stripe_, word, actor_of(warp_));
+    report(races_.see(*stripe_, words_[at], actor_of(warp_)), at, "read");
   }
 }
 
 void WatchedPlaces::store(const std::byte* values) {
+  if (races_.records_unfenced()) warp_.cta->made_history();
   for (std::size_t at = 0; at < words_.size(); ++at) {
     if (is_same(at, values)) continue;
     races_.note_late(words_[at], actor_of(warp_));
@@ -234,6 +235,7 @@ void WatchedPlaces::explain_read(const Word& word) {
 }
 
 void WatchedPlaces::atomic(bool changed, bool accumulates, bool returns) {
+  if (races_.records_unfenced()) warp_.cta->made_history();
   for (std::size_t at = 0; accumulates && at < words_.size(); ++at) {
     report(races_.before_change(words_[at], actor_of(warp_)), at, "atomic");
   }
