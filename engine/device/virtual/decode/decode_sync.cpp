@@ -65,7 +65,7 @@ void decode_barrier(DecodeContext& context) {
     decode_cluster_barrier(context, modifiers);
     return;
   }
-  modifiers.take("aligned");
+  const bool is_aligned = modifiers.take("aligned") || in.spelling.starts_with("bar.");
   const int kind = modifiers.take_one_of({"sync", "arrive", "red"});
   if (warp_level) {
     modifiers.finish();
@@ -75,6 +75,7 @@ void decode_barrier(DecodeContext& context) {
   if (kind < 0) modifiers.unsupported();
   const bool reduces = kind == 2;
   BarrierOperands op;
+  op.is_aligned = is_aligned;
   op.op = kind == 1 ? BarrierOp::kArrive : BarrierOp::kSync;
   std::size_t at = 0;
   if (reduces) {

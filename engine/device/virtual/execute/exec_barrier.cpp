@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/execute/member_groups.hpp"
 
 // Executes bar.sync, bar.arrive and bar.red with the 16 named barriers of a CTA, and bar.warp.sync.
@@ -12,8 +13,38 @@
 namespace evo::ptx {
 namespace {
 
-std::uint32_t lane_value(const Warp& warp, std::uint32_t reg) {
-  return warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
+/// The value of a register in the first of `lanes`; 0 for kNoRegister.
+std::uint32_t value_of(const Warp& warp, std::uint32_t reg, std::uint32_t lanes) {
+  return reg == kNoRegister ? 0 : warp.reg<const std::uint32_t>(reg)[std::countr_zero(lanes)];
+}
+
+/// The lanes that wait at other bar.warp.sync instructions with the same member mask: since sm_70,
+/// lanes need not execute the same instruction (PTX ISA).
+std::uint32_t at_other_warp_barriers(const Warp& warp, std::uint32_t members) {
+  std::uint32_t found = 0;
+  for (const LaneGroup& group : warp.waiting) {
+    const auto* op = std::get_if<WarpBarrierOperands>(&warp.code[group.pc].operands);
+    if (op == nullptr || !group.parked) continue;
+    const auto* masks = warp.reg<const std::uint32_t>(op->members);
+    for_lanes(group.mask, [&](int lane) { found |= (masks[lane] == members ? 1U : 0U) << lane; });
+  }
+  return found;
+}
+
+/// The lanes that wait at other barrier.sync instructions (without .aligned) on the same barrier
+/// with the same number of threads.
+std::uint32_t at_other_barriers(const Warp& warp, const BarrierOperands& own) {
+  if (own.is_aligned || own.op != BarrierOp::kSync) return 0;
+  std::uint32_t found = 0;
+  for (const LaneGroup& group : warp.waiting) {
+    const auto* op = std::get_if<BarrierOperands>(&warp.code[group.pc].operands);
+    if (op == nullptr || !group.parked || op->is_aligned || op->op != own.op) continue;
+    const bool is_same =
+        value_of(warp, op->id, group.mask) == value_of(warp, own.id, warp.exec) &&
+        value_of(warp, op->count, group.mask) == value_of(warp, own.count, warp.exec);
+    if (is_same) found |= group.mask;
+  }
+  return found;
 }
 
 /// Checks the barrier number and the number of threads of an arrival, and that the warp has not yet
@@ -54,11 +85,12 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
 }  // namespace
 
 void exec_barrier(Warp& warp, const Instr& in) {
-  if (!converge(warp, kAllLanes)) return;
-  Cta& cta = *warp.cta;
   const auto& op = in.as<BarrierOperands>();
-  const std::uint32_t id = lane_value(warp, op.id);
-  const std::uint32_t count = op.count == kNoRegister ? 0 : lane_value(warp, op.count);
+  const std::uint32_t elsewhere = at_other_barriers(warp, op);
+  if (!converge(warp, ~elsewhere)) return;
+  Cta& cta = *warp.cta;
+  const std::uint32_t id = value_of(warp, op.id, warp.exec);
+  const std::uint32_t count = value_of(warp, op.count, warp.exec);
   if (!check_arrival(warp, id, count)) return;
   if (op.count != kNoRegister && count == 0) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
@@ -68,11 +100,14 @@ void exec_barrier(Warp& warp, const Instr& in) {
   cta.scheduler().note_progress();
   const std::int64_t phase = cta.barriers().at(id).phase;
   cta.note_sync(warp, id, phase, op.op == BarrierOp::kArrive ? -1 : phase);
+  if (elsewhere != 0) release_parked(warp, elsewhere);
   cta.barriers().arrive(id, count, warp, in);
 }
 
 void exec_warp_barrier(Warp& warp, const Instr& in) {
-  for_member_groups(warp, in.as<WarpBarrierOperands>().members, [] {});
+  for_member_groups(
+      warp, in.as<WarpBarrierOperands>().members, [] {},
+      [&](std::uint32_t members) { return at_other_warp_barriers(warp, members); });
 }
 
 }  // namespace evo::ptx

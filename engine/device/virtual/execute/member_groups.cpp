@@ -1,6 +1,8 @@
 #include "engine/device/virtual/execute/member_groups.hpp"
 
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "engine/device/virtual/execute/lanes.hpp"
 
@@ -17,6 +19,16 @@ MemberGroup first_group(Warp& warp, std::uint32_t members, std::uint32_t left) {
                  warp.cta->names().thread(warp.index, std::countr_zero(outsiders)) +
                      " is not in its own member mask");
   return {};
+}
+
+void release_parked(Warp& warp, std::uint32_t lanes) {
+  const std::vector<LaneGroup> waiting = std::exchange(warp.waiting, {});
+  for (const LaneGroup& group : waiting) {
+    const std::uint32_t released = group.parked ? group.mask & lanes : 0;
+    if (released != 0) warp.waiting.push_back({group.pc + 1, released, false});
+    if (released != group.mask)
+      warp.waiting.push_back({group.pc, group.mask & ~released, group.parked});
+  }
 }
 
 }  // namespace evo::ptx

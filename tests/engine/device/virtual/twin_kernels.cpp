@@ -15,6 +15,7 @@ constexpr const char* kLostItems = "lost items";
 constexpr const char* kCtaRace = "race between CTAs";
 constexpr const char* kRace = "shared-memory race";
 constexpr const char* kCopyRace = "cp.async race";
+constexpr const char* kBarrier = "invalid barrier use";
 constexpr const char* kDivergent = "divergent .sync instruction";
 
 constexpr TwinKernel kLocks[] = {{"cas_without_fence", kCtaRace},
@@ -61,7 +62,8 @@ constexpr TwinKernel kCtaRaces[] = {
 constexpr TwinKernel kMasks[] = {{"halves_shuffle", kDivergent}, {"tiles_share", kRace},
                                  {"tiles_grow", kRace},          {"tiles_overwrite", kRace},
                                  {"masks_agree", kDivergent},    {"labels_reduce", kDivergent},
-                                 {"tiles_go_round", kDivergent}, {"half_has_exited", kDivergent}};
+                                 {"tiles_go_round", kDivergent}, {"half_has_exited", kDivergent},
+                                 {"two_warp_barriers", kRace},   {"two_cta_barriers", kBarrier}};
 constexpr TwinKernel kElectedLanes[] = {{"fence_between", kRace},
                                         {"one_arrives", kRace},
                                         {"one_arrives_after_reads", kRace},

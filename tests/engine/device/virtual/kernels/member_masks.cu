@@ -113,3 +113,41 @@ extern "C" __global__ void half_has_exited(const float* in, float* out) {
   value = __shfl_xor_sync(tile_mask(8), value, 3);
   out[threadIdx.x] = 2 * value;
 }
+
+// Lanes may synchronise by different instructions with the same member mask.
+extern "C" __global__ void two_warp_barriers(const float* in, float* out) {
+  __shared__ float values[64];
+  if (threadIdx.x % 2 == 0) {
+    values[threadIdx.x] = in[threadIdx.x];
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+    out[threadIdx.x ^ 1] = 2 * values[threadIdx.x ^ 1];
+  } else {
+    values[threadIdx.x] = in[threadIdx.x];
+#ifdef BUG
+    out[threadIdx.x ^ 1] = 2 * values[threadIdx.x ^ 1];
+#endif
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+    out[threadIdx.x ^ 1] = 2 * values[threadIdx.x ^ 1];
+  }
+}
+
+// The lanes of a warp may execute different barrier.sync instructions, but not different
+// barrier.sync.aligned instructions.
+extern "C" __global__ void two_cta_barriers(const float* in, float* out) {
+  __shared__ float values[64];
+  values[threadIdx.x] = in[threadIdx.x];
+#ifdef BUG
+  if (threadIdx.x == 5) {
+    asm volatile("barrier.sync.aligned 0;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 0;" ::: "memory");
+  }
+#else
+  if (threadIdx.x == 5) {
+    asm volatile("barrier.sync 0;" ::: "memory");
+  } else {
+    asm volatile("barrier.cta.sync 0;" ::: "memory");
+  }
+#endif
+  out[threadIdx.x ^ 33] = 2 * values[threadIdx.x ^ 33];
+}
