@@ -145,8 +145,8 @@ class Scanner {
     if (text != nullptr) *text += text_.substr(begin, end - begin);
   }
 
-  /// Reads an identifier, or a number with its digit separators. If the identifier is the prefix of
-  /// a raw string, such as R or u8R, reads this string, too.
+  /// Reads an identifier, or the digits and letters of a number with its digit separators. If the
+  /// identifier is the prefix of a raw string, such as R or u8R, reads this string, too.
   void take_word(std::string* text) {
     constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
     const bool number = std::isdigit(static_cast<unsigned char>(peek())) != 0;

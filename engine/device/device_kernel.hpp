@@ -60,7 +60,7 @@ struct KernelImage {
 
 enum class FaultKind {
   kDefect,   ///< an error of the kernel
-  kRefused,  ///< a limitation of this device; another one may run the kernel
+  kRefused,  ///< a limitation of this device; another device may run the kernel
 };
 
 /// The reason why a kernel could not be loaded or did not run to its end.

@@ -112,7 +112,8 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
 
 /// The effects on a kernel's time that the time model does not take into account.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
-  // The difference between the number of loops around an instruction and around the previous one.
+  // The difference between the number of loops around an instruction and around the previous
+  // instruction.
   std::vector<int> deeper(program.code.size() + 1, 0);
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);

@@ -45,9 +45,9 @@ class CtaHistory {
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 
-  /// Records that a warp read at the address `place` the value that another CTA wrote; `change` is
-  /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
-  /// further address.
+  /// Records that a warp read the value that another CTA wrote. `change` is the record of this
+  /// write, and `place` is the address of this record in the shadow word (GlobalRaces::Word). After
+  /// kMostPlaces addresses, has_seen() returns true for every further address.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   /// True if see() recorded `change` at `place` for a read that is ordered before the current time
   /// of `warp`.

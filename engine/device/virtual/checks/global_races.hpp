@@ -45,8 +45,8 @@ namespace evo::ptx {
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. Strong reads, atomics on locations that other CTAs read, and memory beyond
-/// kMostShadow are not checked.
+/// location later. Not checked are strong reads, atomics on locations that other CTAs read, memory
+/// beyond kMostShadow, and launches of more than kMostCtas CTAs.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -105,8 +105,8 @@ class GlobalRaces {
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if no instruction of the kernel orders its CTAs, because it has no strong accesses and no
-  /// clusters; a PlainShadow then replaces the shadow words.
+  /// True if no instruction of the kernel orders its CTAs, because the kernel has no strong
+  /// accesses and no clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.

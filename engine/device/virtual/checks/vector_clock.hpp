@@ -57,7 +57,8 @@ struct VectorClock {
     for (std::size_t i = 0; i < times.size(); ++i) all = all && other.times[i] <= times[i];
     return all;
   }
-  /// Whether the clock includes the accesses that `lanes` of `warp` made at `time`.
+  /// Whether the clock includes the accesses that `lanes` of a warp made at `time`, or the bulk
+  /// copies of `time`. `entry`: the entry of the warp or of the copies.
   [[nodiscard]] bool includes(std::size_t entry, std::uint32_t lanes, std::uint32_t time) const {
     if (time <= times[entry]) return true;
     if (!has_some_lanes || entry >= some_lanes.size()) return false;

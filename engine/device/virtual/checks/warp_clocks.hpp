@@ -18,7 +18,8 @@ class WarpClocks {
   /// Sets all clocks to the start of a CTA.
   void reset(int warps);
 
-  /// The times of all accesses that are ordered before an access of at least one lane of the warp.
+  /// The times of all accesses that are ordered before the current instruction of at least one
+  /// lane.
   [[nodiscard]] VectorClock& of(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
   [[nodiscard]] const VectorClock& of(int warp) const {
     return clocks_[static_cast<std::size_t>(warp)];
@@ -36,7 +37,7 @@ class WarpClocks {
     return orders_[static_cast<std::size_t>(warp)];
   }
 
-  /// Gives the next accesses of the warp a later time. Their lanes are not ordered.
+  /// Gives the next accesses of the warp a later time. Does not order the warp's lanes.
   void tick(int warp) { (void)next_time(warp); }
   /// Orders all previous accesses of the warp before its next accesses.
   void meet(int warp);
