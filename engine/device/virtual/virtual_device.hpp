@@ -17,7 +17,7 @@ struct VirtualOptions {
   bool checks = true;            ///< check for races and uninitialised data
   std::uint64_t seed = 1;        ///< of pseudo-random choices, such as the order of warps
   std::size_t max_hazards = 32;  ///< limit of different hazards reported for a step of a launch
-  /// limit of the warp instructions without progress; if it is exceeded, a livelock is reported
+  /// limit of a CTA's warp instructions without progress; if it is exceeded, a livelock is reported
   std::uint64_t stall_budget = 64'000'000;
   /// limit of the warp instructions of one CTA; if it is exceeded, a livelock is reported
   std::uint64_t issue_budget = 20'000'000'000;

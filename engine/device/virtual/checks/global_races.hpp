@@ -100,8 +100,7 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
-  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: see
-  /// Program::has_changes.
+  /// per shadow word (Program::global_granule). `has_changes`: see Program::has_changes.
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }

@@ -40,7 +40,7 @@ struct BulkLoad {
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
 /// must not overwrite the source until the thread waits for the read (wait_group.read). The virtual
-/// GPU writes the data to global memory when the thread waits for the copy or exits.
+/// GPU writes the data to global memory when the thread waits for the copy, or when its warp exits.
 struct BulkStore {
   int lane = 0;
   std::uint32_t group = 0;  ///< number of bulk groups that the thread had committed before

@@ -157,7 +157,8 @@ class Cta {
     return std::ranges::none_of(warps_,
                                 [](const Warp& warp) { return warp.state == WarpState::kReady; });
   }
-  /// True if all warps have done nothing but wait for a while.
+  /// True if each warp is blocked, has exited, or has polled an mbarrier in vain many times in
+  /// succession.
   [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.

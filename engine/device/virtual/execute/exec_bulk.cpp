@@ -33,7 +33,8 @@ struct Issue {
   std::array<std::uint64_t, kWarpSize> global;
   std::array<std::uint64_t, kWarpSize> barrier;
   /// for each lane, a mask of the ranks of the CTAs to which its load writes; 0: find_targets() was
-  /// not called, because the kernel has no cluster or the copy is a store
+  /// not called, because the copy is a store, or because the kernel has no clusters and the copy is
+  /// no multicast copy
   std::array<std::uint32_t, kWarpSize> targets;
 };
 
