@@ -35,7 +35,8 @@ struct Services {
   /// All devices are of one model. If there are no devices, only the build gate and the resource
   /// gate run.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that executes the elite again after a GPU has found it green; may be null.
+  /// A virtual GPU that executes the kernels of the elite again after they are green on a GPU; may
+  /// be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
   /// Owns the processes that launched workers on other hosts. The launching processes must outlive
@@ -53,7 +54,7 @@ struct PhaseTimes {
   double starved_ms = 0;  ///< devices waited for compilers
   double check_ms = 0;
   double time_ms = 0;
-  double confirm_ms = 0;  ///< comparing pairs, or timing the control kernel
+  double confirm_ms = 0;  ///< on green kernels again: checks, timings, comparisons
   double engine_ms = 0;   ///< devices waited for this program
 
   /// The times spent since `before`.

@@ -13,7 +13,8 @@ namespace evo {
 /// Settings of FullStrategy. The strategy `full` uses the defaults; tools/bench/search_ablation
 /// measures the effect of each setting.
 struct FullSettings {
-  std::size_t initial = 8;  ///< evaluations before the model takes over
+  /// evaluations before the model takes over, at least three of which have a time
+  std::size_t initial = 8;
   /// each of the first proposals is the most distant of this many random candidates
   std::size_t initial_draws = 12;
   std::size_t max_training = 224;  ///< number of observations used to train the model

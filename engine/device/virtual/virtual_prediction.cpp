@@ -20,9 +20,11 @@ namespace {
 
 /// Facts about a grid that are found before any CTA is executed.
 struct Foreknowledge {
-  /// null if all CTAs take the same path through the slice, or if there is no slice
+  /// null if no branch depends only on the CTA's index and known loads, or if no slice could be
+  /// executed
   std::shared_ptr<const GridSurvey> survey;
-  /// the paths of all CTAs through the slice are known, and BranchOrigins::by_data is false
+  /// the paths of all CTAs are known from `survey` or are equal, and BranchOrigins::by_data is
+  /// false
   bool is_certain = false;
 };
 
@@ -184,8 +186,9 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
   launch.not_modelled = gaps_of(*entry.program, grid);
   if (!launch.is_simulated) {
     launch.not_modelled.emplace_back(
-        "the machine code, whose branches do not match the executed PTX (the time comes from "
-        "counts of instructions; do not compare it with times from machine code)");
+        "the machine code, which is missing, has no PTX lines or does not match the executed PTX "
+        "(the time comes from counts of instructions; do not compare it with times from machine "
+        "code)");
   }
   return launch;
 }
