@@ -188,8 +188,8 @@ class Scanner {
   }
 
   void take_directive(std::size_t begin, std::size_t first_line) {
-    // If a directive follows a comment of several lines, its position is the line of the `#`,
-    // although C++ counts the comment and the directive as one line.
+    // If lines without tokens precede a directive, such as those of a comment, its position is that
+    // of the `#`, although C++ counts a comment of several lines and the directive as one line.
     const bool behind_comment = first_line != line_;
     Directive directive;
     directive.begin = behind_comment ? at_ : begin;

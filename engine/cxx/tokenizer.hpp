@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// A token and its byte offsets in the source text. A token is an identifier, a number without `.`,
-/// a string or character literal without encoding prefix, `::`, or one other character; so `->` and
-/// `1.5` are split.
+/// A token and its byte offsets in the source text. A token is an identifier, a number up to the
+/// first `.` or sign, a string or character literal without its encoding prefix, a raw string,
+/// `::`, or one other character; so `->` and `1.5` are split.
 struct CppWord {
   std::string text;  ///< without the backslashes that join lines
   std::size_t begin = 0;
@@ -18,7 +18,7 @@ struct CppWord {
 
 /// A preprocessing directive of a C++ source, such as `#include "x.cuh" // why`.
 struct Directive {
-  std::size_t begin = 0;  ///< offset of its first line; of the `#` after a comment or empty line
+  std::size_t begin = 0;  ///< offset of its first line or, after other lines that are blank, of `#`
   std::size_t end = 0;    ///< offset after its last line and that line's newline
   std::size_t line = 1;   ///< number of its first line
   std::size_t lines = 1;  ///< number of lines

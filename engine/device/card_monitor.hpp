@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// The clock of a GPU at one moment, and the reasons why it is slowed down.
+/// The clock of a GPU's SMs at one moment, and the reasons why this clock is slowed down.
 struct CardPace {
   std::optional<double> sm_clock_mhz = {};
   std::vector<Slowdown> slowdowns = {};  ///< in the order of the enumeration

@@ -31,8 +31,8 @@ class Interpreting {
   /// fastest), so that the outputs of other CTAs stay unchanged. An empty list means that all CTAs
   /// run. Cooperative launches always run all CTAs.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
-  /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
-  /// if all bytes were written.
+  /// The offset of the first byte that was not written since the buffer was poisoned; nullopt if
+  /// all bytes were written.
   [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId buffer) const = 0;
   /// True for each byte that was written since the buffer was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;

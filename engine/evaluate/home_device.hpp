@@ -44,7 +44,8 @@ class HomeDevice {
   /// Checks a green kernel and times it alone, not in turn with another kernel. Returns why the
   /// kernel is no longer green, or nullopt.
   Task<std::optional<Rejection>> judge_alone(const KernelUnderTest& kernel, std::size_t shape = 0);
-  /// Times one kernel again, precisely or with a few samples. Returns nullopt if the kernel failed.
+  /// Times one kernel again: precisely if `closely` is true, otherwise with a few samples. Returns
+  /// nullopt if the kernel failed.
   Task<std::optional<Timing>> time_again(const KernelUnderTest& kernel, bool closely,
                                          std::size_t shape = 0);
   /// Measures the energy of one launch in repeated launches during at least `window_s` seconds.

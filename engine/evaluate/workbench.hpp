@@ -55,7 +55,7 @@ struct PhaseTimes {
   double check_ms = 0;
   double time_ms = 0;
   double confirm_ms = 0;  ///< on green kernels again: checks, timings, comparisons
-  double engine_ms = 0;   ///< devices waited for this program
+  double engine_ms = 0;   ///< devices waited for the coordinator
 
   /// The times spent since `before`.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;

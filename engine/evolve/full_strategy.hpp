@@ -31,8 +31,8 @@ struct FullSettings {
 /// The strategy EvoEngineer-Full (Guo et al., arXiv 2510.03760), with a statistical model in place
 /// of the language model. Steps:
 ///
-///   1. Spread the first generation over the space: each candidate is the one of several random
-///      candidates that is most distant from the seen candidates.
+///   1. Spread the first candidates (FullSettings::initial) over the space: each is the one of
+///      several random candidates that is most distant from the seen candidates.
 ///   2. Insight: fit a Gaussian process to ln time. The fitted covariance kernel says how much
 ///      each parameter matters, and covers interactions of any number of parameters. A second model
 ///      predicts failures.

@@ -153,7 +153,7 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
         "CTAs of a cluster that wait for each other or access each other's shared "
         "memory (they are timed as independent CTAs)");
   }
-  if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
+  if (program.waits_for_grid) gaps.emplace_back("overlap with the previous kernel of the stream");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +

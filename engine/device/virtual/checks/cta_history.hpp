@@ -12,9 +12,9 @@
 namespace evo::ptx {
 
 /// Records how one CTA synchronises with the other CTAs of a launch: the strong writes of other
-/// CTAs that it has read, and its own releases. Only the host thread that runs the CTA modifies
-/// this object. Other host threads read only fences() and the CTA's releases and acquisitions,
-/// which never change once they are recorded.
+/// CTAs that this CTA has read, and its own releases. Only the host thread that runs the CTA
+/// modifies this object. Other host threads read only fences() and the CTA's releases and
+/// acquisitions, which never change once they are recorded.
 ///
 /// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
 /// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and

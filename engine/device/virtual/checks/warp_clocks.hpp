@@ -46,7 +46,8 @@ class WarpClocks {
   /// Orders the accesses that `released` includes before the next accesses by `lanes`. `alive`: the
   /// lanes of the warp that have not exited.
   void acquire(int warp, std::uint32_t lanes, std::uint32_t alive, const VectorClock& released);
-  /// Orders all accesses of the warp before its current time before the next accesses by `lanes`.
+  /// Orders the next accesses by `lanes` after all accesses that the warp made before its current
+  /// time.
   void order_before(int warp, std::uint32_t lanes);
   /// The clock that a release by `lanes` gives to acquiring threads. The reference is valid until
   /// the next call of a function of this object.

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kBulkChunk = 16;
 struct BulkChunk {
   std::uint64_t global = 0;
   std::uint32_t shared = 0;
-  /// Only bytes [begin, end) of the chunk exist in global memory; the other bytes are outside of
-  /// the tensor.
+  /// Bytes [begin, end) of the chunk are copied. The other bytes are outside of the tensor; a load
+  /// sets them to 0.
   std::uint8_t begin = 0;
   std::uint8_t end = kBulkChunk;
 };

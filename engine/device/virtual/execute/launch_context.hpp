@@ -38,8 +38,8 @@ struct LaunchContext {
   /// bytes of static and dynamic shared memory, plus the part that the system reserves if the
   /// kernel uses it
   std::uint32_t shared_bytes = 0;
-  /// offset of the part that the system reserves, which follows the kernel's own memory, if the
-  /// kernel uses it
+  /// offset of the part that the system reserves, which follows the kernel's own memory; only set
+  /// if the kernel uses this part
   std::uint32_t reserved_shared_offset = 0;
   std::uint32_t registers_per_thread = 0;  ///< registers per thread at launch; 0: unknown
   int sm_count = 1;
