@@ -18,7 +18,8 @@ struct CppWord {
 
 /// A preprocessing directive of a C++ source, such as `#include "x.cuh" // why`.
 struct Directive {
-  std::size_t begin = 0;  ///< offset of its first line or, after other lines that are blank, of `#`
+  /// offset of its first line or, if lines without tokens precede the directive, of the `#`
+  std::size_t begin = 0;
   std::size_t end = 0;    ///< offset after its last line and that line's newline
   std::size_t line = 1;   ///< number of its first line
   std::size_t lines = 1;  ///< number of lines

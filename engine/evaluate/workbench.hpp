@@ -22,8 +22,9 @@ struct WorkbenchOptions {
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
   /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
   double energy_s = 0;
-  /// Whether milestones and defaults are compiled while the devices are set up. A search sets
-  /// `compiles_opening`, because it requests the milestones and the default configuration first.
+  /// Whether the milestones and the default configuration are compiled while the devices are set
+  /// up. A search sets `compiles_opening`, because it requests the milestones and the default
+  /// configuration first.
   bool compiles_opening = false;
 };
 

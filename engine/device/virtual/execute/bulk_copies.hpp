@@ -13,7 +13,8 @@ struct MBarrier;
 /// Number of bytes in a chunk of shared memory, which is the unit of bulk copies.
 inline constexpr std::uint32_t kBulkChunk = 16;
 
-/// A chunk of shared memory and the global address from or to which it is copied.
+/// A chunk of shared memory and the address from or to which it is copied: in global memory or, for
+/// a copy within a cluster, in the shared memory of the issuing CTA.
 struct BulkChunk {
   std::uint64_t global = 0;
   std::uint32_t shared = 0;

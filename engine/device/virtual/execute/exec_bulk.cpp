@@ -39,7 +39,8 @@ struct Issue {
 };
 
 /// Fills Issue::targets for a load, and replaces the addresses of the destinations and mbarriers by
-/// offsets in the shared memory of a CTA.
+/// offsets in the shared memory of a CTA. Ends the launch if an address or a mask of CTAs is
+/// invalid.
 void find_targets(Warp& warp, Issue& issue) {
   const Cta& cta = *warp.cta;
   const auto rank_of = [&](std::uint64_t address) {
