@@ -20,7 +20,7 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another
 /// Number of warp instructions after which another CTA may run if the CTAs of the launch wait for
 /// each other. The number of instructions is small, so that a waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
-constexpr std::uint64_t kSliceInTurns = 1'000;
+constexpr std::uint64_t kSliceInTurns = 1'000;  ///< the same for GridOptions::in_turns
 constexpr int kMostThreads = 256;
 /// If a CTA pauses, its host thread starts a new CTA unless the thread already runs this number of
 /// other CTAs.
