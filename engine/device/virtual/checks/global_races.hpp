@@ -45,8 +45,9 @@ namespace evo::ptx {
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. Not checked are strong reads, atomics on locations that other CTAs read, memory
-/// beyond kMostShadow, and launches of more than kMostCtas CTAs.
+/// location later. A weak write that leaves the value in memory unchanged is not reported. Not
+/// checked are strong reads, atomics on locations that other CTAs read, memory beyond kMostShadow,
+/// and launches of more than kMostCtas CTAs.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
