@@ -21,7 +21,7 @@ constexpr int kAttempts = 10;
 ///    parameter without order, choose the value of x, best or a at random.
 /// 3. Cross the mutant with x (binomial crossover), and repair the child if it is invalid. Repeat
 ///    steps 2 and 3, at most kAttempts times, until the child is valid and was not proposed before.
-///    If there is no such child, propose a random candidate.
+///    If there is no such child, random candidates fill the rest of the generation.
 /// 4. A child that is faster than x replaces x. A random candidate that is faster than the slowest
 ///    member replaces this member.
 class DifferentialStrategy final : public SearchBase {
