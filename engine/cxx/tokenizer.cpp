@@ -145,8 +145,8 @@ class Scanner {
     if (text != nullptr) *text += text_.substr(begin, end - begin);
   }
 
-  /// Reads an identifier, or a number with its digit separators. If the identifier is the prefix of
-  /// a raw string, such as R or u8R, reads this string, too.
+  /// Reads an identifier, or the digits and letters of a number with its digit separators. If the
+  /// identifier is the prefix of a raw string, such as R or u8R, reads this string, too.
   void take_word(std::string* text) {
     constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
     const bool number = std::isdigit(static_cast<unsigned char>(peek())) != 0;
@@ -188,8 +188,8 @@ class Scanner {
   }
 
   void take_directive(std::size_t begin, std::size_t first_line) {
-    // If a directive follows a comment of several lines, its position is the line of the `#`,
-    // although C++ counts the comment and the directive as one line.
+    // If lines without tokens precede a directive, such as those of a comment, its position is that
+    // of the `#`, although C++ counts a comment of several lines and the directive as one line.
     const bool behind_comment = first_line != line_;
     Directive directive;
     directive.begin = behind_comment ? at_ : begin;

@@ -7,7 +7,9 @@
 
 namespace evo {
 
-/// A token of C++ (name, number, literal or operator), and its position in the source text.
+/// A token and its byte offsets in the source text. A token is an identifier, a number up to the
+/// first `.` or sign, a string or character literal without its encoding prefix, a raw string,
+/// `::`, or one other character; so `->` and `1.5` are split.
 struct CppWord {
   std::string text;  ///< without the backslashes that join lines
   std::size_t begin = 0;
@@ -16,8 +18,9 @@ struct CppWord {
 
 /// A preprocessing directive of a C++ source, such as `#include "x.cuh" // why`.
 struct Directive {
-  std::size_t begin = 0;  ///< where its first line begins in the text
-  std::size_t end = 0;    ///< end of its last line
+  /// offset of its first line or, if lines without tokens precede the directive, of the `#`
+  std::size_t begin = 0;
+  std::size_t end = 0;    ///< offset after its last line and that line's newline
   std::size_t line = 1;   ///< number of its first line
   std::size_t lines = 1;  ///< number of lines
   std::string name;       ///< for example "include"

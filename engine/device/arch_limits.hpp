@@ -9,7 +9,7 @@ namespace evo {
 /// The limits of shared memory and threads per CTA that all devices of an architecture ("sm_89")
 /// share (CUDA programming guide, technical specifications per compute capability). With
 /// arch_limits(), a kernel can be checked on a machine that has no device of its architecture.
-/// Throws InputError if `arch` is not the name of an architecture.
+/// Throws InputError if `arch` is not "sm_" and a number, which one letter may follow.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 
 /// The architecture for which the kernels of a search space are compiled: `device_arch`, or its

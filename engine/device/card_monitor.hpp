@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// The clock of a GPU at one moment, and the reasons why it is slowed down.
+/// The clock of a GPU's SMs at one moment, and the reasons why this clock is slowed down.
 struct CardPace {
   std::optional<double> sm_clock_mhz = {};
   std::vector<Slowdown> slowdowns = {};  ///< in the order of the enumeration
@@ -33,7 +33,8 @@ class CardMonitor {
   /// and other worker processes of the same run. Empty if there are no other processes or if the
   /// driver does not list processes.
   [[nodiscard]] virtual std::vector<std::string> other_processes() = 0;
-  /// Percentage of the last second, or of the driver's shorter period, in which a kernel ran.
+  /// Percentage of the driver's last sample period, which is at most one second, in which a kernel
+  /// ran.
   [[nodiscard]] virtual std::optional<double> busy_percent() = 0;
   /// The GPU's energy counter, in millijoules since an arbitrary start.
   [[nodiscard]] virtual std::optional<double> energy_mj() = 0;

@@ -19,8 +19,8 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets that timed launches use in turn. The launches write kTimedInputSets + 1
-/// output sets in turn.
+/// Default number of input sets that timed launches use in turn. With k input sets, timed launches
+/// write k + 1 output sets in turn.
 inline constexpr std::size_t kTimedInputSets = 4;
 
 /// The interface of everything that runs kernels: a GPU or a virtual GPU. A member that returns a
@@ -37,8 +37,8 @@ class Device {
   /// Loads a kernel. Returns a Fault if the device cannot load the kernel.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of the module's variables in device memory that persist between launches. Nullopt if
-  /// the module has variables that the device cannot read.
+  /// A hash of the content of the module's variables that launches may change and that persist
+  /// between launches. Nullopt if the module has variables that the device cannot read.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:

@@ -40,7 +40,8 @@ struct TensorMapArgument {
 
 using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId, TensorMapArgument>;
 
-/// A compiled kernel: PTX for a virtual GPU, machine code for a real GPU.
+/// A compiled kernel: machine code (`cubin`), which a GPU executes and from which a virtual GPU
+/// predicts times, and PTX, which a virtual GPU executes.
 struct KernelImage {
   std::string ptx;
   std::string cubin;
@@ -60,7 +61,7 @@ struct KernelImage {
 
 enum class FaultKind {
   kDefect,   ///< an error of the kernel
-  kRefused,  ///< a limitation of this device; another one may run the kernel
+  kRefused,  ///< a limitation of this device; another device may run the kernel
 };
 
 /// The reason why a kernel could not be loaded or did not run to its end.

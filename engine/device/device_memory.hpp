@@ -12,7 +12,7 @@ namespace evo {
 
 using BufferId = std::uint32_t;
 
-/// A buffer in device memory with guard zones on both sides.
+/// A buffer in device memory; `bytes` excludes its guard zones.
 struct BufferSpec {
   std::string name;  ///< name for messages
   std::size_t bytes = 0;
@@ -25,8 +25,8 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Allocates uninitialised device memory, which release() frees, or else the destructor. Throws
-  /// DeviceMemoryError if there is too little memory.
+  /// Allocates uninitialised device memory. release() frees the memory; if release() is not called,
+  /// the memory is freed with the device. Throws DeviceMemoryError if there is too little memory.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
   /// The specification with which `buffer` was allocated.
@@ -53,9 +53,10 @@ class DeviceTextures {
  public:
   virtual ~DeviceTextures() = default;
 
-  /// Makes a texture object over the start of a buffer or over a copy of it, as `spec` says
-  /// (TextureStorage). release_texture() frees the object; an object over the buffer itself is also
-  /// freed with the buffer. Throws InputError for a texture that CUDA does not support.
+  /// Makes a texture object over the first bytes of a buffer or over a copy of these bytes, as
+  /// `spec` says (TextureStorage). release_texture() frees the object; an object over the buffer
+  /// itself is also freed with the buffer. Throws InputError for a texture that CUDA does not
+  /// support.
   virtual TextureId make_texture(const TextureSpec& spec, BufferId source) = 0;
   virtual void release_texture(TextureId texture) = 0;
 };

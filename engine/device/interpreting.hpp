@@ -29,17 +29,17 @@ class Interpreting {
 
   /// Makes later launches of plans with one step run only the CTAs in `ctas` (linear indices, x
   /// fastest), so that the outputs of other CTAs stay unchanged. An empty list means that all CTAs
-  /// run.
+  /// run. Cooperative launches always run all CTAs.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
-  /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
-  /// if all bytes were written.
+  /// The offset of the first byte that was not written since the buffer was poisoned; nullopt if
+  /// all bytes were written.
   [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId buffer) const = 0;
   /// True for each byte that was written since the buffer was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
   /// Finds the CTA of the whole grid that writes each part of `outputs`, without computing values
-  /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined, because
-  /// the address of a write depends on computed values, several CTAs write the same bytes, or a CTA
-  /// writes other memory than `outputs`.
+  /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined, for
+  /// example because the plan has several steps, the address of a write depends on computed values,
+  /// several CTAs write the same bytes, or a CTA writes other memory than `outputs`.
   [[nodiscard]] virtual std::variant<WriteMap, std::string> write_map(
       KernelId kernel, const LaunchPlan& plan, std::span<const KernelArgument> arguments,
       std::span<const BufferId> outputs) = 0;

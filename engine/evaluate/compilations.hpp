@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// Compiles requests whose results the database lacks, and stores the results in the database.
+/// Compiles requests whose results the database lacks, and stores the results in the database,
+/// unless the compiler was killed or crashed.
 class Compilations {
  public:
   /// All objects passed by reference must outlive this object.

@@ -32,9 +32,9 @@ constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 /// floating-point operations.
 constexpr double kFlopsOfThreadWhenInterpreted = 256;
 
-/// A kernel that is green on a GPU is also checked by a virtual GPU, on the smallest checked shapes
-/// that need at most this number of floating-point operations in total (2^26, which take some
-/// tenths of a second).
+/// A kernel that is green on a GPU is also checked by a virtual GPU, on its smallest checked shape
+/// and on the next larger checked shapes, as long as the shapes need at most this number of
+/// floating-point operations in total (2^26, which take some tenths of a second).
 constexpr double kFlopsOfInterpretedShapes = 67108864.0;
 
 /// A kernel that is green on a GPU is not checked by a virtual GPU if even its smallest checked

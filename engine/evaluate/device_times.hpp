@@ -30,7 +30,7 @@ class DeviceTimes {
 
   /// Milliseconds that all devices have spent in `phase` since the first device was added.
   [[nodiscard]] double spent_ms(Phase phase) const;
-  /// The part of the idle time, in ms summed over the devices, in which this program only waited
+  /// The part of the idle time, in ms summed over the devices, in which the coordinator only waited
   /// for events, so that the idle devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
   /// The current phase of each usable device.

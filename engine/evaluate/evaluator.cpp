@@ -1,5 +1,5 @@
-// The evaluation of a candidate: evaluate() calls the gates in order; the functions below are the
-// gates.
+// The evaluation of a candidate: evaluate() calls the gates in order. The build gate and the
+// resource gate are in static_gates.cpp, the gates on a device in this file.
 
 #include "engine/evaluate/evaluator.hpp"
 

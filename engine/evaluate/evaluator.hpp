@@ -16,7 +16,7 @@ namespace evo {
 /// Options for the evaluation of one candidate.
 struct EvaluateOptions {
   Effort effort = Effort::kFull;
-  std::vector<std::size_t> shapes = {};  ///< empty: all timed shapes on which the space allows it
+  std::vector<std::size_t> shapes = {};  ///< empty: all that TuningTask::shapes_for() returns
   /// The limits for resources; if null, the space's policy applies.
   const ResourcePolicy* policy = nullptr;
   /// The candidate's priority when it waits for a device.

@@ -36,15 +36,16 @@ class HomeDevice {
   /// suspected kernel first. If both kernels pass, repeats the comparison once.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
-  /// Makes the full check of a kernel that passed a screening. The result of a full check is kept,
-  /// because the elites of several shapes may need it.
+  /// Makes the full check of a kernel that passed a screening. The result of a passed check is
+  /// kept, because the elites of several shapes may need it.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
   /// Makes a screening, which is a shortened check, of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
   /// Checks a green kernel and times it alone, not in turn with another kernel. Returns why the
   /// kernel is no longer green, or nullopt.
   Task<std::optional<Rejection>> judge_alone(const KernelUnderTest& kernel, std::size_t shape = 0);
-  /// Times one kernel again, precisely or with a few samples. Returns nullopt if the kernel failed.
+  /// Times one kernel again: precisely if `closely` is true, otherwise with a few samples. Returns
+  /// nullopt if the kernel failed.
   Task<std::optional<Timing>> time_again(const KernelUnderTest& kernel, bool closely,
                                          std::size_t shape = 0);
   /// Measures the energy of one launch in repeated launches during at least `window_s` seconds.

@@ -43,8 +43,8 @@ class InterpretedChecks {
   /// Requests checks of `kernels`, in this order, with the lowest priority. Drops kernels of an
   /// earlier request that are not in this request. A running check continues.
   void want(std::vector<KernelUnderTest> kernels);
-  /// Returns the result of an earlier check of `kernel`. If there is none, or its may_be_repeated
-  /// is true, checks `kernel` before all others and waits for the result.
+  /// Returns the result of an earlier check of `kernel`. If there is none, or if its
+  /// may_be_repeated is true, drops all other requests, checks `kernel`, and waits for the result.
   Task<InterpretedCheck> check(KernelUnderTest kernel);
 
  private:

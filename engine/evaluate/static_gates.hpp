@@ -28,6 +28,7 @@ namespace evo {
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
 /// Says why the parameters of an entry's PTX do not match its launch arguments; empty if all match.
+/// Does not examine steps that run only under a condition (KernelStep::when).
 [[nodiscard]] std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
                                           const KernelImage& image);
 
@@ -36,8 +37,9 @@ namespace evo {
 [[nodiscard]] std::optional<Rejection> build_gate(const TuningTask& task,
                                                   const Evaluation& evaluation);
 
-/// Rejects a candidate whose registers, shared memory or spills exceed the policy on any of its
-/// shapes. Sets the entries, launches and kernel key of `evaluation`.
+/// Rejects a candidate whose registers, shared memory or spills exceed the policy or a limit of the
+/// device on any of its shapes, or for which an expression of the problem has no valid value. Sets
+/// the entries, launches and kernel key of `evaluation`.
 [[nodiscard]] std::optional<Rejection> resource_gate(const TuningTask& task,
                                                      const ResourcePolicy& policy,
                                                      Evaluation& evaluation);

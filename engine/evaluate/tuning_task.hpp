@@ -45,8 +45,8 @@ class TuningTask {
 
   /// The request for compiling a candidate.
   [[nodiscard]] CompileRequest request_for(const Candidate& candidate) const;
-  /// The request for compiling another source of the problem, with `options` in addition to the
-  /// problem's options.
+  /// The request for compiling `source`, another source of the problem, with `options`, the macros
+  /// that the problem sets for the timed shape and, if the task was made `with_lines`, -lineinfo.
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& options) const;
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
@@ -54,7 +54,8 @@ class TuningTask {
   [[nodiscard]] const std::filesystem::path& templates_root() const { return templates_root_; }
 
   /// Hash of the contents of problem.json, its data files, and the sources of the template and of
-  /// the reference. The hash does not cover the space.
+  /// the reference and, if inputs are drawn at random, of kDrawVersion. The hash does not cover the
+  /// space.
   [[nodiscard]] std::string problem_key() const;
   /// Warnings about settings that are allowed but probably unintended.
   [[nodiscard]] std::vector<std::string> warnings() const;

@@ -22,8 +22,9 @@ struct WorkbenchOptions {
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
   /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
   double energy_s = 0;
-  /// Whether milestones and defaults are compiled while the devices are set up. A search sets
-  /// `compiles_opening`, because it requests the milestones and the default configuration first.
+  /// Whether the milestones and the default configuration are compiled while the devices are set
+  /// up. A search sets `compiles_opening`, because it requests the milestones and the default
+  /// configuration first.
   bool compiles_opening = false;
 };
 
@@ -35,7 +36,8 @@ struct Services {
   /// All devices are of one model. If there are no devices, only the build gate and the resource
   /// gate run.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that executes the elite again after a GPU has found it green; may be null.
+  /// A virtual GPU that executes the kernels of the elite again after they are green on a GPU; may
+  /// be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
   /// Owns the processes that launched workers on other hosts. The launching processes must outlive
@@ -53,8 +55,8 @@ struct PhaseTimes {
   double starved_ms = 0;  ///< devices waited for compilers
   double check_ms = 0;
   double time_ms = 0;
-  double confirm_ms = 0;  ///< comparing pairs, or timing the control kernel
-  double engine_ms = 0;   ///< devices waited for this program
+  double confirm_ms = 0;  ///< on green kernels again: checks, timings, comparisons
+  double engine_ms = 0;   ///< devices waited for the coordinator
 
   /// The times spent since `before`.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;

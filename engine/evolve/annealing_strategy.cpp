@@ -11,7 +11,7 @@ namespace {
 /// the initial temperature, in units of ln time: at 0.5, a step to a candidate that takes e^0.5 =
 /// 1.65 times as long is accepted with probability 1/e
 constexpr double kHot = 0.5;
-constexpr double kCold = 0.005;
+constexpr double kCold = 0.005;    ///< the lowest temperature
 constexpr double kCooling = 0.98;  ///< per evaluation; kCold is reached after about 230
 constexpr int kPatience = 40;      ///< evaluations without an accepted step before a restart
 

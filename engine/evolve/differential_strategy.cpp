@@ -14,14 +14,16 @@ constexpr double kWeight = 0.7;     ///< F in Storn and Price
 constexpr double kCrossover = 0.7;  ///< CR in Storn and Price
 constexpr int kAttempts = 10;
 
-/// 1. The first kPopulation candidates that pass all gates form the population.
+/// 1. The first kPopulation candidates that have a time form the population.
 /// 2. For each member x in turn, make a mutant: x + F (best − x) + F (a − b), where `best` is the
 ///    fastest member, and a and b are random members. The formula applies to the indices of the
-///    values; the result is rounded and clamped. For a parameter without order, choose the value of
-///    x, best or a at random.
+///    values; a random number from −0.5 to 0.5 is added, and the sum is rounded and clamped. For a
+///    parameter without order, choose the value of x, best or a at random.
 /// 3. Cross the mutant with x (binomial crossover), and repair the child if it is invalid. Repeat
-///    steps 2 and 3 if the child was proposed before.
-/// 4. A child that is faster than x replaces x.
+///    steps 2 and 3, at most kAttempts times, until the child is valid and was not proposed before.
+///    If there is no such child, random candidates fill the rest of the generation.
+/// 4. A child that is faster than x replaces x. A random candidate that is faster than the slowest
+///    member replaces this member.
 class DifferentialStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

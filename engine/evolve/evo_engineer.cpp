@@ -113,8 +113,8 @@ class InsightStrategy final : public FreeStrategy {
     return child;
   }
 
-  /// Picks some random changes of one parameter. Returns the change (parameter and value) with the
-  /// largest gain over `from`; draw() gives the log time of each value.
+  /// Picks kDraws random changes, each of one parameter of `from`. Returns the change (parameter
+  /// and value) with the largest gain in ln time, for which draw() gives the ln time of each value.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
     constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};

@@ -13,7 +13,8 @@ namespace evo {
 /// Settings of FullStrategy. The strategy `full` uses the defaults; tools/bench/search_ablation
 /// measures the effect of each setting.
 struct FullSettings {
-  std::size_t initial = 8;  ///< evaluations before the model takes over
+  /// evaluations before the model takes over, at least three of which have a time
+  std::size_t initial = 8;
   /// each of the first proposals is the most distant of this many random candidates
   std::size_t initial_draws = 12;
   std::size_t max_training = 224;  ///< number of observations used to train the model
@@ -30,8 +31,8 @@ struct FullSettings {
 /// The strategy EvoEngineer-Full (Guo et al., arXiv 2510.03760), with a statistical model in place
 /// of the language model. Steps:
 ///
-///   1. Spread the first generation over the space: each candidate is the one of several random
-///      candidates that is most distant from the seen candidates.
+///   1. Spread the first candidates (FullSettings::initial) over the space: each is the one of
+///      several random candidates that is most distant from the seen candidates.
 ///   2. Insight: fit a Gaussian process to ln time. The fitted covariance kernel says how much
 ///      each parameter matters, and covers interactions of any number of parameters. A second model
 ///      predicts failures.

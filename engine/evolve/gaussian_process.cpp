@@ -14,9 +14,9 @@ constexpr float kSmallestVariance = 1e-6F;
 /// Number of columns that are solved at a time, so that they fit into the second-level cache.
 constexpr std::size_t kTile = 64;
 
-// Makes the compiler emit a copy of a function for each vector width of x86; the program chooses
-// one when it starts. All copies give the same bits, because no sum runs across a vector and no
-// multiplication is fused with an addition.
+// Makes the compiler emit a copy of a function for each vector width of x86; the copy for the
+// host's CPU is chosen when a program starts. All copies give the same bits, because no sum runs
+// across a vector and no multiplication is fused with an addition.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define EVO_FOR_EACH_VECTOR_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))

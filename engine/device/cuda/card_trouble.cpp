@@ -51,8 +51,8 @@ std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
       "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
 }
 
-/// Explains why the driver reports no GPU although the machine has one; nullopt if there is no GPU
-/// or CUDA_VISIBLE_DEVICES hides it.
+/// Explains why the driver reports no GPU although the machine has one; nullopt if there is no GPU,
+/// or if CUDA_VISIBLE_DEVICES is set and so may hide the GPU.
 std::optional<Trouble> no_device(const CardSurroundings& around) {
   if (around.visible) return std::nullopt;
   if (auto denied = denied_files(around)) return denied;

@@ -24,8 +24,8 @@ struct CardSurroundings {
 
 /// A message for users that explains why the driver could not be initialised. First line: the
 /// cause. The second line is "next step: " and the remedy. The third line names alternatives that
-/// need no GPU. Nullopt if there is no GPU, or if CUDA_VISIBLE_DEVICES hides all GPUs, because
-/// there is no remedy in these cases.
+/// need no GPU. Nullopt if there is no GPU, or if the driver sees no GPU while CUDA_VISIBLE_DEVICES
+/// is set, because this variable may hide all GPUs.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 

@@ -14,7 +14,8 @@
 namespace evo {
 
 /// Buffers between guard zones, and textures over buffers. Operations on buffers run on the stream
-/// of `queue`, and most return before the operation ends.
+/// of `queue`. upload(), download() and guard_violation() wait for the operation; fill() and
+/// poison() only queue it.
 class CudaBuffers final : public DeviceMemory, public DeviceTextures {
  public:
   /// `driver` and `queue` must outlive this object; the context must be current.

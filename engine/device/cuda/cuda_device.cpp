@@ -19,9 +19,9 @@
 namespace evo {
 namespace {
 
-/// If a launch sets only the first part of a __constant__ variable, the rest is filled with a
-/// repeated byte from 1 to kMostFiller. An element that consists of one repeated byte from this
-/// range is not zero in any type, and different bytes give different elements.
+/// If a launch sets only the first part of a __constant__ variable without initial value, the rest
+/// is filled with a repeated byte from 1 to kMostFiller. An element that consists of one repeated
+/// byte from this range is not zero in any type, and different bytes give different elements.
 constexpr unsigned char kMostFiller = 126;
 
 /// A CUDA graph, and the buffers that are copied to its kernel's __constant__ variables before the

@@ -13,8 +13,9 @@ namespace {
 
 /// Number of dense operations per clock and SM of the fastest matrix unit (2 per multiply-add), for
 /// e4m3 or int8 if the unit supports them (CUDA programming guide, NVIDIA architecture
-/// whitepapers). For unknown architectures, returns the highest known rate, so that the roofline
-/// bound of a kernel's time may be too low but never too high.
+/// whitepapers). For sm_80 to sm_87, returns the rate of sm_80, and for architectures other than
+/// sm_8x and sm_90 the highest known rate, so that the roofline bound of a kernel's time may be too
+/// low but never too high.
 double peak_ops_per_clock(int major, int minor) {
   constexpr double kAmpere = 4096;
   constexpr double kAda = 2048;

@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Initialises the driver and returns the number of GPUs, at least one. Throws NoCardError if there
-/// is no GPU. Throws MissingError, whose message names the next step for the user, if a GPU exists
-/// but cannot be used.
+/// is no GPU or CUDA_VISIBLE_DEVICES hides all GPUs. Throws MissingError, whose message names the
+/// next step for the user, if a GPU exists but cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
 
 /// The handle of the GPU with this ordinal. Throws like count_cuda_devices(), and MissingError if

@@ -40,7 +40,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
       driver.cuModuleUnload(kernel.module);
       return Fault{
           fmt::format("the sizes of the parameters of '{}' are not in its machine code; "
-                      "drivers from 550 on report these sizes",
+                      "next step: update the driver to 550 or newer, which reports these sizes",
                       symbol)};
     }
     entry.parameter_bytes = *std::move(parameters);

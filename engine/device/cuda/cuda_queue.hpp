@@ -51,7 +51,7 @@ class CudaQueue {
   const CudaDriver& driver_;
   CUstream stream_ = nullptr;
   bool has_launches_ = false;   ///< a launch was queued since the last wait()
-  std::optional<Fault> fault_;  ///< the first fault of queued work, reported by a later call
+  std::optional<Fault> fault_;  ///< a fault of queued work, which finish() returns
 };
 
 }  // namespace evo

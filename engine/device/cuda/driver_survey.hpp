@@ -6,7 +6,7 @@
 namespace evo {
 
 /// All GPUs of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
-/// driver errors; the member `failure` holds the reason if the list is empty.
+/// driver errors; the member `failure` describes the last error, and is empty without an error.
 [[nodiscard]] NvmlFacts read_nvml_facts();
 
 /// The GPUs that the CUDA driver reports in this environment. Creates no context, so the function

@@ -10,9 +10,9 @@
 namespace evo {
 
 /// Monitors a GPU through NVML. open() returns a monitor for the GPU with this PCI bus id
-/// ("0000:65:00.0", as returned by cuDeviceGetPCIBusId()), or null if NVML is missing or does not
-/// know the GPU. Call open() before this process creates a context on the GPU, because NvmlMonitor
-/// regards all processes that use the GPU during open() as other processes.
+/// ("0000:65:00.0", as returned by cuDeviceGetPCIBusId()), or null if NVML is missing, fails to
+/// start, or does not know the GPU. Call open() before this process creates a context on the GPU,
+/// because NvmlMonitor regards all processes that use the GPU during open() as other processes.
 class NvmlMonitor final : public CardMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,
@@ -20,8 +20,8 @@ class NvmlMonitor final : public CardMonitor {
   ~NvmlMonitor() override;
 
   /// Finds out under which process id NVML lists this process, which must already have a context on
-  /// the GPU. In a container, NVML's id of this process may differ from getpid(), so the process
-  /// that has appeared on the GPU since open() is assumed to be this process.
+  /// the GPU. In a container, NVML's id of this process may differ from getpid(), so if exactly one
+  /// process has appeared on the GPU since open(), it is assumed to be this process.
   void find_own_process();
 
   [[nodiscard]] CardPace pace() override;
@@ -35,7 +35,7 @@ class NvmlMonitor final : public CardMonitor {
 
   std::unique_ptr<NvmlLibrary> library_;
   nvml::Device device_;
-  std::vector<unsigned> before_;  ///< processes on the GPU before this one
+  std::vector<unsigned> before_;  ///< ids of the processes that used the GPU during open()
   unsigned own_ = 0;
 };
 

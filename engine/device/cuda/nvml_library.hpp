@@ -15,7 +15,7 @@ inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 /// NVML, which is opened at run time: pointers to its functions (null if the driver lacks the
 /// function), and helpers that call them.
 struct NvmlLibrary {
-  /// Opens NVML; null if the library is missing or has no nvmlInit_v2.
+  /// Opens NVML; null if the library is missing or lacks nvmlInit_v2 or nvmlShutdown.
   [[nodiscard]] static std::unique_ptr<NvmlLibrary> open(const char* library = kNvmlLibrary);
   NvmlLibrary() = default;
   ~NvmlLibrary();
@@ -28,7 +28,7 @@ struct NvmlLibrary {
   /// Reads a clock with `read`, one of NVML's clock functions.
   [[nodiscard]] std::optional<double> clock_mhz(nvml::GetClockInfo read, nvml::Device device,
                                                 int which) const;
-  /// Ids of the processes that have a context on the GPU.
+  /// Ids of the processes that have a CUDA context on the GPU; empty if NVML reports an error.
   [[nodiscard]] std::vector<unsigned> process_numbers(nvml::Device device) const;
 
   std::string path;

@@ -31,7 +31,8 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// The least stall_budget (limit of warp instructions without progress) in a cooperative launch.
+/// The least stall_budget (limit of a CTA's warp instructions without progress) in a cooperative
+/// launch, unless VirtualOptions::stall_budget is smaller.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
@@ -100,8 +101,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   // Predicting
 
   /// Runs the steps of the launch without checks, predicts their times, and then restores the
-  /// buffers. Runs only a few CTAs of the last step, because no later step uses the results of this
-  /// step.
+  /// buffers. If possible, runs only a sample of the CTAs of the last step, because no later step
+  /// uses the results of this step.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
@@ -243,8 +244,9 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   struct RunOptions {
     bool count_memory = false;               ///< counts memory operations for the predicted time
     std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs to run; empty: all
-    ptx::StoreOwners* owners = nullptr;      ///< for a slice: only record which CTA stores where
-    bool note_ways = false;                  ///< record GridCounts::ways
+    ptx::StoreOwners* owners =
+        nullptr;  ///< null, unless the kernel is a slice that only records which CTA stores where
+    bool note_ways = false;  ///< record GridCounts::ways
   };
 
   /// Runs one step of a launch.
@@ -295,8 +297,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// Sets all members of `context` that do not depend on the arguments, and increments the launch
-  /// number.
+  /// Sets the members of `context` that depend only on the device, the kernel and the run options.
+  /// Increments the launch number, unless the kernel is a slice.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();

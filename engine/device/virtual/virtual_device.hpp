@@ -15,16 +15,16 @@ namespace evo {
 struct VirtualOptions {
   int threads = 0;               ///< host threads; 0: one for each CPU of the host
   bool checks = true;            ///< check for races and uninitialised data
-  std::uint64_t seed = 1;        ///< determines the order in which warps run
-  std::size_t max_hazards = 32;  ///< limit of different hazards reported for a launch
-  /// limit of the warp instructions without progress; if it is exceeded, a livelock is reported
+  std::uint64_t seed = 1;        ///< of pseudo-random choices, such as the order of warps
+  std::size_t max_hazards = 32;  ///< limit of different hazards reported for a step of a launch
+  /// limit of a CTA's warp instructions without progress; if it is exceeded, a livelock is reported
   std::uint64_t stall_budget = 64'000'000;
   /// limit of the warp instructions of one CTA; if it is exceeded, a livelock is reported
   std::uint64_t issue_budget = 20'000'000'000;
 };
 
-/// How many CTAs and instructions a launch had, summed over all its steps, and the seconds on the
-/// host.
+/// How many CTAs and warp instructions were executed, summed over all steps of a launch, and the
+/// seconds that this took on the host.
 struct VirtualStatistics {
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
@@ -35,7 +35,8 @@ struct VirtualStatistics {
 /// times.
 class VirtualDevice : public Device {
  public:
-  /// How many CTAs and instructions the last launch had.
+  /// How many CTAs and instructions were executed since the last call of launch() or predict_us()
+  /// began.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
   /// The predicted times of the last prediction, for each step of the launch.
   [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;

@@ -14,7 +14,7 @@ namespace evo::ptx {
 /// The buffers and textures of a virtual GPU, by the ids of DeviceMemory and DeviceTextures.
 class VirtualMemory final : public DeviceMemory, public DeviceTextures {
  public:
-  /// `device`: the device's name, which messages mention.
+  /// `device`: the device's id, such as "virtual:l4", which messages mention.
   explicit VirtualMemory(std::string device) : device_(std::move(device)) {}
 
   BufferId allocate(const BufferSpec& spec) override;

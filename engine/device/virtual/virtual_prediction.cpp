@@ -20,9 +20,11 @@ namespace {
 
 /// Facts about a grid that are found before any CTA is executed.
 struct Foreknowledge {
-  /// null if all CTAs take the same path through the slice, or if there is no slice
+  /// null if no branch depends only on the CTA's index and known loads, or if no slice could be
+  /// executed
   std::shared_ptr<const GridSurvey> survey;
-  /// the paths of all CTAs through the slice are known, and BranchOrigins::by_data is false
+  /// the paths of all CTAs are known from `survey` or are equal, and BranchOrigins::by_data is
+  /// false
   bool is_certain = false;
 };
 
@@ -112,7 +114,8 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
 
 /// The effects on a kernel's time that the time model does not take into account.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
-  // The difference between the number of loops around an instruction and around the previous one.
+  // The difference between the number of loops around an instruction and around the previous
+  // instruction.
   std::vector<int> deeper(program.code.size() + 1, 0);
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);
@@ -150,7 +153,7 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
         "CTAs of a cluster that wait for each other or access each other's shared "
         "memory (they are timed as independent CTAs)");
   }
-  if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
+  if (program.waits_for_grid) gaps.emplace_back("overlap with the previous kernel of the stream");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +
@@ -183,8 +186,9 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
   launch.not_modelled = gaps_of(*entry.program, grid);
   if (!launch.is_simulated) {
     launch.not_modelled.emplace_back(
-        "the machine code, whose branches do not match the executed PTX (the time comes from "
-        "counts of instructions; do not compare it with times from machine code)");
+        "the machine code, which is missing, has no PTX lines or does not match the executed PTX "
+        "(the time comes from counts of instructions; do not compare it with times from machine "
+        "code)");
   }
   return launch;
 }

@@ -20,7 +20,7 @@ struct StepToPredict {
   double footprint_bytes = 0;  ///< see ExecutedLaunch
   double fresh_bytes = 0;
   double rotation_bytes = 0;
-  bool is_last = true;  ///< true: no other step uses the step's results
+  bool is_last = true;  ///< the last step of the launch, so no later step reads its results
   std::uint64_t seed = 1;
 };
 
@@ -34,9 +34,9 @@ struct GridPart {
 using ExecutePart =
     std::function<std::variant<GridCounts, Fault>(const LoadedEntry& entry, GridPart part)>;
 
-/// Executes a sample of CTAs that represents the grid, and predicts the time of the launch.
-/// Executes all CTAs if a later step reads their results, or if CTAs claim work from memory or wait
-/// for each other: a sample would do the work of all CTAs, or wait for ever.
+/// Executes a sample of CTAs that represents the grid, and predicts the time of the step. Executes
+/// all CTAs if the step is not the last, or if CTAs claim work from memory or wait for each other:
+/// a sample would do the work of all CTAs, or wait for ever.
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);

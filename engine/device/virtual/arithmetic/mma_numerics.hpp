@@ -37,11 +37,11 @@ struct MmaNumerics {
 /// For newer architectures, returns the rules of sm_90.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
-/// Computes D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8].
-/// All inputs are values of a narrower type, such as f16, that were widened to f32 exactly.
-/// `min_exponent`: the exponent of the smallest normal number of the input type (−14 for f16).
-/// Subnormal numbers of the input type are treated as having the exponent `min_exponent`, too.
-/// `half_result`: d is rounded to the nearest f16 after each step.
+/// Computes D = A·B + C for m = 16, n = 8 and k ≤ 32. `a` is [16][k], `b` is [k][8], `c` and `d`
+/// are [16][8]. All inputs are values of a narrower type, such as f16, that were widened to f32
+/// exactly. `min_exponent`: the exponent of the smallest normal number of the input type (−14 for
+/// f16). Subnormal numbers of the input type are treated as having the exponent `min_exponent`,
+/// too. `half_result`: d is rounded to the nearest f16 after each step.
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);
 

@@ -5,7 +5,8 @@
 #include "engine/device/virtual/arithmetic/simd_integers.hpp"
 // clang-format on
 
-// Handlers for bit fields, byte permutations, and instructions that count or find bits.
+// Handlers for bit fields, funnel shifts, byte permutations, lop3, dot products of bytes (dp4a,
+// dp2a), and instructions that count or find bits.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

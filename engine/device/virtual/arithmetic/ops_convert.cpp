@@ -125,7 +125,7 @@ void float_to_same(Warp& warp, const Instr& in) {
 constexpr auto f32_to_f64 = [](float a) { return static_cast<double>(a); };
 constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a)); };
 // If an f64 NaN is converted, it keeps its sign and the part of its payload that fits the narrower
-// type; arithmetic on a NaN gives the canonical NaN instead.
+// type; f32 arithmetic on a NaN gives the canonical NaN instead.
 constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
 constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };

@@ -5,10 +5,10 @@
 // clang-format on
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
-// Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware.
-// ex2.approx, rcp.approx and the instructions built on them give the same bits as the hardware
-// (mufu.hpp). sqrt.approx is rounded correctly. Other approximate f32 instructions are computed in
-// double.
+// Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware,
+// except in copysign. ex2.approx, rcp.approx and the instructions built on them give the same bits
+// as the hardware (mufu.hpp). sqrt.approx is rounded correctly. Other approximate f32 instructions
+// are computed in double.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -81,7 +81,8 @@ constexpr auto div_f32 =
 
 // Approximate reciprocals and divisions, computed from MUFU.RCP as in the machine code that ptxas
 // generates. MUFU.RCP does not support subnormals, so the instructions without .ftz scale their
-// operands.
+// operands. Divisors above 2^126, whose reciprocals are subnormal, are scaled, too, except in
+// rcp.approx.ftz and div.approx.
 constexpr float kLeastNormal = 0x1p-126F;
 constexpr float kLargestInvertible = 0x1p126F;
 constexpr float kUp = 0x1p24F;
@@ -103,7 +104,8 @@ constexpr auto div_full_f32 = [](float a, float b) {
   const float inverse = mufu_reciprocal(b * scale);
   return output<F, false>(input<F>(input<F>(a) * scale) * inverse);
 };
-// For divisors above 2^126, div.approx gives zero, because their reciprocal is flushed to zero.
+// For finite dividends and divisors above 2^126, div.approx gives zero, because their reciprocal is
+// flushed to zero.
 template <bool F>
 constexpr auto div_approx_f32 = [](float a, float b) {
   const float scaled = reciprocal_scale<F>(b);

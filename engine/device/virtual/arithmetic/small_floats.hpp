@@ -97,7 +97,7 @@ EVO_INLINE std::uint16_t double_to_half(double value) {
 }
 
 /// Converts e4m3 to float exactly. e4m3 has 1 sign bit, 4 exponent bits (bias 7) and 3 mantissa
-/// bits; it has no infinity, and 0x7f is NaN.
+/// bits; it has no infinity, and 0x7f and 0xff are NaN.
 EVO_INLINE float e4m3_to_float(std::uint8_t value) {
   const std::uint32_t magnitude = value & 0x7fU;
   const std::uint32_t sign = (value & 0x80U) << 24;

@@ -28,12 +28,13 @@ std::string Cta::describe_wait(const Warp& warp) const {
     return text + " (" + cluster_->describe_arrivals() + ")";
   const auto& group = warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   if (program().info[warp.pc].opcode == Opcode::kSetmaxnreg) {
-    return text + " (it has " + std::to_string(warp.registers) +
-           " registers a thread, and the CTA " + std::to_string(register_pool_.free() * kWarpSize) +
-           " free ones)";
+    return text + " (the warp has " + std::to_string(warp.registers) +
+           " registers a thread, and the CTA has " +
+           std::to_string(register_pool_.free() * kWarpSize) + " free registers)";
   }
   return text + " (executed " + std::to_string(group.issued(warp.index % kGroupWarps)) +
-         " wgmma; another warp of its warpgroup " + std::to_string(group.issued_by_all()) + ")";
+         " wgmma; another warp of its warpgroup executed " + std::to_string(group.issued_by_all()) +
+         ")";
 }
 
 void Cta::report_deadlock() {
@@ -110,7 +111,7 @@ void Cta::check_warpgroups() {
       report(HazardKind::kDivergence, -1, -1,
              "warp " + std::to_string(g * kGroupWarps + static_cast<std::size_t>(w)) +
                  " executed " + std::to_string(warpgroups_[g].issued(w)) +
-                 " wgmma instructions, and another warp of its warpgroup " +
+                 " wgmma instructions, and another warp of its warpgroup executed " +
                  std::to_string(warpgroups_[g].issued_by_all()));
       break;
     }

@@ -12,9 +12,9 @@
 namespace evo::ptx {
 
 /// Records how one CTA synchronises with the other CTAs of a launch: the strong writes of other
-/// CTAs that it has read, and its own releases. Only the host thread that runs the CTA modifies
-/// this object. Other host threads read only fences() and the CTA's releases and acquisitions,
-/// which never change once they are recorded.
+/// CTAs that this CTA has read, and its own releases. Only the host thread that runs the CTA
+/// modifies this object. Other host threads read only fences() and the CTA's releases and
+/// acquisitions, which never change once they are recorded.
 ///
 /// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
 /// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and
@@ -51,9 +51,9 @@ class CtaHistory {
   [[nodiscard]] bool follows(int warp, const VectorClock& clock, std::uint64_t other,
                              int other_warp, std::uint32_t time);
 
-  /// Records that a warp read at the address `place` the value that another CTA wrote; `change` is
-  /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
-  /// further address.
+  /// Records that a warp read the value that another CTA wrote. `change` is the record of this
+  /// write, and `place` is the address of this record in the shadow word (GlobalRaces::Word). After
+  /// kMostPlaces addresses, has_seen() returns true for every further address.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   /// True if see() recorded `change` at `place` for a read that is ordered before the current time
   /// of `warp`.

@@ -47,8 +47,9 @@ namespace evo::ptx {
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. Atomics on locations that other CTAs read, and memory beyond kMostShadow, are
-/// not checked.
+/// location later. A weak write that leaves the value in memory unchanged is not reported. Not
+/// checked are atomics on locations that other CTAs read, memory beyond kMostShadow,
+/// and launches of more than kMostCtas CTAs.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -102,14 +103,13 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
-  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: see
-  /// Program::has_changes.
+  /// per shadow word (Program::global_granule). `has_changes`: see Program::has_changes.
   /// `has_strong_reads`: see Program::reads_signals.
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes, bool has_strong_reads);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if no instruction of the kernel orders its CTAs, because it has no strong accesses and no
-  /// clusters; a PlainShadow then replaces the shadow words.
+  /// True if no instruction of the kernel orders its CTAs, because the kernel has no strong
+  /// accesses and no clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   /// Whether strong writes without an earlier fence are recorded, too (CtaHistory::follows).
   [[nodiscard]] bool records_unfenced() const { return has_strong_reads_; }

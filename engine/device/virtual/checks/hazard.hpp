@@ -37,8 +37,9 @@ enum class HazardKind : std::uint8_t {
 /// "deadlock".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
-/// A problem of a kernel that the virtual GPU reports. `instruction` and `other` are indices of
-/// instructions in Program::code, or −1.
+/// A problem of a kernel that the virtual GPU reports. `instruction` is the index in Program::code
+/// of the instruction with the problem, and `other` that of the instruction with which it
+/// conflicts; −1: there is none.
 struct Hazard {
   HazardKind kind;
   int instruction = -1;
@@ -48,7 +49,7 @@ struct Hazard {
 };
 
 /// Collects the hazards that host threads report; keeps one hazard for each combination of kind and
-/// pair of instructions.
+/// pair of instructions, which is that of the smallest CTA index (x is compared first).
 class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}

@@ -23,22 +23,24 @@ inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: 
 /// own entry in its vector clock.
 class LaneOrder {
  public:
-  /// Orders all accesses of the warp before `now`, as a .sync instruction of all lanes does.
+  /// Records that a .sync instruction of all lanes orders the accesses that the warp made before
+  /// the time `now` before its later accesses.
   void met(std::uint32_t now) {
     whole_ = now;
     is_partial_ = false;
   }
-  /// Records that `lanes` together executed a .sync instruction, which orders their accesses before
-  /// `now`.
+  /// Records that `lanes` together executed a .sync instruction, which orders the accesses that
+  /// they made before the time `now` before their later accesses.
   void met(std::uint32_t lanes, std::uint32_t now);
-  /// Orders the accesses of all lanes before `all`, and those of the lanes `mask` before `some`,
-  /// before the next accesses of `lanes`, which acquired a release that includes these accesses.
+  /// Records that `lanes` acquired a release, so their next accesses are ordered after the accesses
+  /// that all lanes made before the time `all`, and that the lanes in `mask` made before the time
+  /// `some`.
   void acquired(std::uint32_t lanes, std::uint32_t all, std::uint32_t mask, std::uint32_t some);
-  /// As acquired(), for all lanes of the warp.
+  /// As acquired(), if all lanes of the warp acquired the release.
   void acquired_by_all(std::uint32_t all, std::uint32_t mask, std::uint32_t some);
 
-  /// The `now` of the last call of met() for all lanes: earlier accesses of the warp are ordered
-  /// before the current instruction of every lane.
+  /// Accesses of the warp before this time are ordered before the current instruction of every
+  /// lane.
   [[nodiscard]] std::uint32_t whole() const { return whole_; }
   /// True if an access by the lanes of `span` at `time` is not ordered before the current
   /// instruction of `lane`. For a span of several lanes, the function returns true only if the
@@ -59,7 +61,7 @@ class LaneOrder {
   [[nodiscard]] std::uint32_t known_of(std::uint32_t lanes, std::size_t of) const;
 
   std::uint32_t whole_ = 0;
-  bool is_partial_ = false;  ///< only some lanes met since `whole_`
+  bool is_partial_ = false;  ///< true: some lanes know later accesses than those before `whole_`
   /// [a][b]: the time before which accesses of lane b are ordered before the current instruction of
   /// lane a; valid if is_partial_.
   using Times = std::array<std::array<std::uint32_t, kWarpSize>, kWarpSize>;

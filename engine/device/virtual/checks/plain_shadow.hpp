@@ -35,7 +35,7 @@ class PlainShadow {
  private:
   struct Readers {
     std::uint32_t last;
-    std::uint32_t other;  ///< the last CTA other than `last`
+    std::uint32_t other;  ///< the last reader other than `last`
   };
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }

@@ -75,8 +75,8 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
 }
 
 /// The latest time of warp `other` whose accesses are ordered before the current instruction of
-/// every lane of `warp`; if `proxied`, before its accesses by the asynchronous proxy. If `other` is
-/// `warp` itself: the time just before all its lanes last met.
+/// every lane of `warp`; if `proxied`, before accesses of `warp` through the asynchronous proxy. If
+/// `other` is `warp` itself: the time just before all its lanes last met.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_.common(warp);
   const auto o = static_cast<std::size_t>(other);

@@ -26,7 +26,8 @@ struct Conflict {
   bool other_is_async = false;
   bool same_warp = false;
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
-  /// Ordered before another lane of the current warp, or after another lane of the other warp.
+  /// The accesses would be ordered if the lanes of each warp had synchronised: before the release
+  /// in the other warp, or after the acquisition in the current warp.
   bool missing_lane_order = false;
   std::uint32_t other_time = 0;  ///< of the other access, in the clock of its warp
 };

@@ -19,8 +19,7 @@ class StoreOwners {
   [[nodiscard]] static std::uint64_t bytes_for(std::span<const GlobalBuffer* const> buffers,
                                                int granule);
 
-  /// `granule`: the size of a recorded part, which is the size in bytes of the kernel's narrowest
-  /// access.
+  /// `granule`: the size of a recorded part, in bytes (Program::global_granule).
   StoreOwners(std::span<const GlobalBuffer* const> buffers, int granule);
 
   /// Records a store of `bytes` bytes by `cta` (linear index below 2^32 − 1).

@@ -36,8 +36,8 @@ struct VectorClock {
   [[nodiscard]] std::uint32_t& operator[](std::size_t entry) { return times[entry]; }
   [[nodiscard]] std::uint32_t operator[](std::size_t entry) const { return times[entry]; }
 
-  /// Raises each entry to that of `other`. If both have lanes of one warp, but different ones, the
-  /// result includes all these lanes up to the later time.
+  /// Raises each entry to that of `other`. If the two clocks have different lanes of a warp in
+  /// some_lanes, the result includes all these lanes up to the later time.
   void join(const VectorClock& other) {
     for (std::size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], other.times[i]);
     if (!other.has_some_lanes) return;
@@ -57,7 +57,8 @@ struct VectorClock {
     for (std::size_t i = 0; i < times.size(); ++i) all = all && other.times[i] <= times[i];
     return all;
   }
-  /// Whether the clock includes the accesses that `lanes` of `warp` made at `time`.
+  /// Whether the clock includes the accesses that `lanes` of a warp made at `time`, or the bulk
+  /// copies of `time`. `entry`: the entry of the warp or of the copies.
   [[nodiscard]] bool includes(std::size_t entry, std::uint32_t lanes, std::uint32_t time) const {
     if (time <= times[entry]) return true;
     if (!has_some_lanes || entry >= some_lanes.size()) return false;

@@ -18,7 +18,8 @@ class WarpClocks {
   /// Sets all clocks to the start of a CTA.
   void reset(int warps);
 
-  /// The times of all accesses that are ordered before an access of at least one lane of the warp.
+  /// The times of all accesses that are ordered before the current instruction of at least one
+  /// lane.
   [[nodiscard]] VectorClock& of(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
   [[nodiscard]] const VectorClock& of(int warp) const {
     return clocks_[static_cast<std::size_t>(warp)];
@@ -36,7 +37,7 @@ class WarpClocks {
     return orders_[static_cast<std::size_t>(warp)];
   }
 
-  /// Gives the next accesses of the warp a later time. Their lanes are not ordered.
+  /// Gives the next accesses of the warp a later time. Does not order the warp's lanes.
   void tick(int warp) { (void)next_time(warp); }
   /// Orders all previous accesses of the warp before its next accesses.
   void meet(int warp);
@@ -45,7 +46,8 @@ class WarpClocks {
   /// Orders the accesses that `released` includes before the next accesses by `lanes`. `alive`: the
   /// lanes of the warp that have not exited.
   void acquire(int warp, std::uint32_t lanes, std::uint32_t alive, const VectorClock& released);
-  /// Orders all accesses of the warp before its current time before the next accesses by `lanes`.
+  /// Orders the next accesses by `lanes` after all accesses that the warp made before its current
+  /// time.
   void order_before(int warp, std::uint32_t lanes);
   /// The clock that a release by `lanes` gives to acquiring threads. The reference is valid until
   /// the next call of a function of this object.

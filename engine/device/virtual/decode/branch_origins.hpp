@@ -9,8 +9,9 @@ namespace evo::ptx {
 
 /// The reasons why the CTAs of a launch may take different directions at the branches of a program.
 struct BranchOrigins {
-  /// One flag for each instruction, which is true for a branch (or guarded exit) that depends on
-  /// the CTA's index, or on loaded data that a slice of the program (store_slice.hpp) can compute.
+  /// One flag for each instruction, which is true for a branch (or guarded exit) that depends only
+  /// on the CTA's index and on loaded data that a slice of the program (store_slice.hpp) can
+  /// compute.
   std::vector<bool> by_place;
   /// True if a loop, or a large part of the code, depends on values that no slice of the program
   /// (store_slice.hpp) can compute, such as data from shared memory or from memory that the launch

@@ -18,9 +18,9 @@ bool is_any(const Instr& in) {
 /// The instructions that may follow instruction `pc`.
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
 
-/// Runs a data-flow analysis: calls `visit(pc)` for the first instruction and, whenever `visit`
-/// returns true because the state at pc changed, for the successors of pc. The analysis ends when
-/// no state changes.
+/// Runs a data-flow analysis: calls `visit(pc)` for the first instruction and, whenever `visit(pc)`
+/// returns true, for the successors of pc. `visit` must return true if it changed a state on which
+/// visits of the successors depend. The analysis ends when no call is left.
 void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
 
 }  // namespace evo::ptx

@@ -12,7 +12,7 @@
 #include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Decodes mov in all its forms, and the instructions in alu_table().
+// Decodes mov, cvta, arithmetic with a directed rounding, and the instructions in alu_table().
 
 namespace evo::ptx {
 namespace {

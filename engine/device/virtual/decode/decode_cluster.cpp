@@ -4,7 +4,7 @@
 #include "engine/device/virtual/execute/exec_bulk.hpp"
 #include "engine/device/virtual/execute/exec_cluster.hpp"
 
-// Decodes the barrier of a cluster, and the instructions on addresses of its shared memory.
+// Decodes barrier.cluster, st.async, mapa, getctarank and isspacep.
 
 namespace evo::ptx {
 namespace {

@@ -26,7 +26,8 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
 
 /// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg. If the kernel
 /// states only its number of threads, the 65536 registers of an SM are divided among the threads of
-/// .minnctapersm CTAs (default: 1). Otherwise 0.
+/// .minnctapersm CTAs (default: 1), and the quotient is rounded down to a multiple of 8 of at most
+/// 248. Otherwise 0.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;

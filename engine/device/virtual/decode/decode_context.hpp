@@ -76,7 +76,7 @@ class DecodeContext {
   /// An address operand, and its state space if it names a variable.
   struct AddressOperand {
     Address at;
-    bool is_parameter = false;      ///< offset into the kernel's parameter block
+    bool is_parameter = false;      ///< `at` is an offset in the parameter block
     Space space = Space::kGeneric;  ///< the space of the named variable; kGeneric for registers
   };
   AddressOperand address(const Operand& operand);

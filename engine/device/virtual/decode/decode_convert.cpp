@@ -8,7 +8,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 
 // Decodes cvt. alu_table() contains most conversions between floating-point formats, by their
-// spelling. All other conversions are composed of one to three instructions here.
+// spelling. All other supported conversions are composed of one to three instructions here.
 
 namespace evo::ptx {
 namespace {

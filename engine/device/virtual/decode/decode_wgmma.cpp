@@ -58,8 +58,8 @@ bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   return false;
 }
 
-/// Converts a literal operand to a flag: a scale, which must be ±1, or a transposition, which must
-/// be 0 or 1.
+/// Converts a literal operand to a flag: a scale, which must be 1 (false) or −1 (true), or a
+/// transposition, which must be 0 or 1.
 bool take_flag(DecodeContext& context, const Operand& operand, bool is_scale) {
   const auto value = static_cast<std::int64_t>(operand.bits);
   const auto narrow = static_cast<std::int32_t>(value);

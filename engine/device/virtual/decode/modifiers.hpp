@@ -14,7 +14,8 @@ namespace evo::ptx {
 class Modifiers {
  public:
   explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
-  /// Consumes the modifier `name`; false if the instruction does not have it.
+  /// Consumes the modifier `name`; false if the instruction does not have it, or if it is already
+  /// consumed.
   bool take(std::string_view name);
   /// Consumes the first of `names` that the instruction has; returns its index, or −1 for none.
   int take_one_of(std::initializer_list<std::string_view> names);

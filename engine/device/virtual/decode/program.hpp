@@ -123,8 +123,9 @@ struct Program {
   bool uses_reserved_shared = false;
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                                    ///< per thread
-  int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
-  int global_granule = 4;  ///< bytes per shadow word of global memory
+  int shared_granule =
+      4;  ///< bytes per shadow word of shared memory: the narrowest access, at most 4
+  int global_granule = 4;  ///< bytes per shadow word of global memory, likewise
   /// The kernel has atomics on global memory that return a value, or both `reads_signals` and
   /// `sends_signals`, or it synchronises its grid. The results of a sample of its CTAs cannot be
   /// extrapolated to the grid, because a CTA may wait for another CTA or take over its work.

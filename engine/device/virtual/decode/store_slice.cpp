@@ -163,7 +163,7 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// Adds all stores to local memory to the slice if a load in the slice reads local memory.
+  /// Adds all stores to local memory to the slice if a load in the slice may read local memory.
   /// Returns true if stores were added to the slice.
   bool keep_stores_to_local() {
     if (needs_local_) return false;

@@ -14,14 +14,16 @@ namespace evo::ptx {
 /// the computation of stored values. A branch that the slice omits is replaced by a jump to the
 /// point where the branch's paths join.
 ///
-/// Returns the reason as text if the slice is impossible, because an address or a branch depends,
-/// for example, on shared memory, tensor cores, other CTAs, or a clock. The slice must run with
+/// Returns the reason as text if the slice is impossible, for example because the kernel is
+/// cooperative, has clusters or stores by cp.async.bulk, or because an address or a branch depends
+/// on shared memory, tensor cores, other CTAs, or a clock. The slice must run with
 /// LaunchContext::owners set, so that stores are recorded but not executed. If a slice loads from
 /// memory that kernels may write, the launch ends with a hazard.
 [[nodiscard]] std::variant<Program, std::string> slice_of_stores(const Program& program);
 
 /// Computes the slice that determines whether the instructions in `kept` (one flag for each
-/// instruction of the program) are executed, and with which operands.
+/// instruction of the program) are executed, and with which operands. After each branch in `kept`,
+/// the slice has an added instruction, which is executed only if the branch is not taken.
 [[nodiscard]] std::variant<Program, std::string> slice_of(const Program& program,
                                                           std::vector<bool> kept);
 

@@ -124,7 +124,7 @@ void note_taint(BulkLoad& load, const Pieces& pieces) {
   });
 }
 
-/// Reports bytes in the source of a bulk store that the kernel did not write.
+/// Reports the first byte in the source of a bulk store that the kernel did not write.
 void check_written(Warp& warp, int lane, const BulkStore& store) {
   Cta& cta = *warp.cta;
   for (const BulkChunk& chunk : store.chunks) {

@@ -13,12 +13,13 @@ struct MBarrier;
 /// Number of bytes in a chunk of shared memory, which is the unit of bulk copies.
 inline constexpr std::uint32_t kBulkChunk = 16;
 
-/// A chunk of shared memory and the global address from or to which it is copied.
+/// A chunk of shared memory and the address from or to which it is copied: in global memory or, for
+/// a copy within a cluster, in the shared memory of the issuing CTA.
 struct BulkChunk {
   std::uint64_t global = 0;
   std::uint32_t shared = 0;
-  /// Only bytes [begin, end) of the chunk exist in global memory; the other bytes are outside of
-  /// the tensor.
+  /// Bytes [begin, end) of the chunk are copied. The other bytes are outside of the tensor; a load
+  /// sets them to 0.
   std::uint8_t begin = 0;
   std::uint8_t end = kBulkChunk;
 };
@@ -40,7 +41,7 @@ struct BulkLoad {
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
 /// must not overwrite the source until the thread waits for the read (wait_group.read). The virtual
-/// GPU writes the data to global memory when the thread waits for the copy or exits.
+/// GPU writes the data to global memory when the thread waits for the copy, or when its warp exits.
 struct BulkStore {
   int lane = 0;
   std::uint32_t group = 0;  ///< number of bulk groups that the thread had committed before

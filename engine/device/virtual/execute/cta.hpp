@@ -38,8 +38,8 @@ struct MemoryCounts {
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
-/// The state of an mbarrier object; the object's 8 bytes in shared memory hold only a fixed
-/// pattern.
+/// The state of an mbarrier object; the object's 8 bytes in shared memory hold only a pattern that
+/// contains their address.
 struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
@@ -157,7 +157,8 @@ class Cta {
     return std::ranges::none_of(warps_,
                                 [](const Warp& warp) { return warp.state == WarpState::kReady; });
   }
-  /// True if all warps have done nothing but wait for a while.
+  /// True if each warp is blocked, has exited, or has polled an mbarrier in vain many times in
+  /// succession.
   [[nodiscard]] bool only_waits() const;
   void on_exit(Warp& warp);
   /// Blocks the warp; it executes its instruction again after wake_retrying() is called.
@@ -175,7 +176,8 @@ class Cta {
   /// Describes the mbarriers that wait for more or fewer bytes than the bulk copies bring; empty if
   /// there are none.
   std::string describe_lacking_bytes() const;
-  /// True if all warps only wait, and describe_lacking_bytes() finds an mbarrier.
+  /// True if the CTA has made no progress for many instructions, all warps of the CTA (or of its
+  /// cluster) only wait, and describe_lacking_bytes() finds an mbarrier.
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
@@ -226,8 +228,9 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 /// exited are at this instruction. True if the running lanes may execute the instruction now.
 bool converge(Warp& warp, std::uint32_t needed);
 
-/// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. Every
-/// .sync instruction that all lanes execute together calls this function.
+/// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. The
+/// handlers of instructions that all lanes must execute together, such as mma.sync, call this
+/// function.
 inline void sync_lanes(Warp& warp) { warp.cta->races().clocks().meet(warp.index); }
 
 /// Index of the warp's current instruction in the program.

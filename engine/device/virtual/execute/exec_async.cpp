@@ -12,8 +12,9 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes cp.async. The source of the copy is read when the cp.async is issued. The virtual GPU
-// writes the data when the thread waits for the copy, which is the latest time that PTX allows. An
-// access to the destination by any thread before this wait is reported.
+// writes the data when the thread waits for the copy, which is the latest time that PTX allows, or
+// executes cp.async.mbarrier.arrive. An access to the destination by any thread before this time is
+// reported.
 
 namespace evo::ptx {
 namespace {

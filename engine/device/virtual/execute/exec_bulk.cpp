@@ -33,12 +33,14 @@ struct Issue {
   std::array<std::uint64_t, kWarpSize> global;
   std::array<std::uint64_t, kWarpSize> barrier;
   /// for each lane, a mask of the ranks of the CTAs to which its load writes; 0: find_targets() was
-  /// not called, because the kernel has no cluster or the copy is a store
+  /// not called, because the copy is a store, or because the kernel has no clusters and the copy is
+  /// no multicast copy
   std::array<std::uint32_t, kWarpSize> targets;
 };
 
 /// Fills Issue::targets for a load, and replaces the addresses of the destinations and mbarriers by
-/// offsets in the shared memory of a CTA.
+/// offsets in the shared memory of a CTA. Ends the launch if an address or a mask of CTAs is
+/// invalid.
 void find_targets(Warp& warp, Issue& issue) {
   const Cta& cta = *warp.cta;
   const auto rank_of = [&](std::uint64_t address) {

@@ -11,7 +11,7 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Executes barrier.cluster, and the instructions on addresses of a cluster's shared memory.
+// Executes barrier.cluster, mapa, getctarank and isspacep.
 
 namespace evo::ptx {
 namespace {

@@ -9,9 +9,10 @@
 #include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes ldmatrix, stmatrix and movmatrix on 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7
-// give the addresses of the rows of matrix j. Each register of lane l holds two elements of a
-// matrix: row l / 4, columns 2 (l mod 4) and 2 (l mod 4) + 1.
+// Executes ldmatrix, stmatrix and movmatrix on 8×8 matrices of 16-bit elements. In ldmatrix and
+// stmatrix, lanes 8j … 8j+7 give the addresses of the rows of matrix j. Each register of lane l
+// holds two elements of a matrix or, with .trans, of its transpose: row l / 4, columns 2 (l mod 4)
+// and 2 (l mod 4) + 1.
 
 namespace evo::ptx {
 namespace {

@@ -14,9 +14,9 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes instructions on mbarrier objects. The 8 bytes of an mbarrier object in shared memory
-// hold a fixed pattern. If the pattern is missing, the kernel has overwritten the mbarrier object
-// or has not initialised it. When a phase of an mbarrier completes, warps that wait for the phase
-// receive the vector clocks of the warps that arrived.
+// hold a pattern that contains their address. If the pattern is missing, the kernel has overwritten
+// the mbarrier object or has not initialised it. When a phase of an mbarrier completes, warps that
+// wait for the phase receive the vector clocks of the warps that arrived.
 
 namespace evo::ptx {
 namespace {
@@ -45,8 +45,8 @@ bool arrive(Warp& warp, const Cta& owner, MBarrier& barrier, std::uint32_t count
   return true;
 }
 
-/// Orders the accesses before the completed phases of the mbarriers at `address` before the next
-/// accesses of the waiting lanes, for all lanes with the same mbarrier at once.
+/// Orders the next accesses of the waiting lanes after the accesses that the completed phases of
+/// the mbarriers at `address` cover. Handles all lanes with the same mbarrier at once.
 void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
                        std::uint32_t lanes) {
   while (lanes != 0 && !warp.cta->failed()) {

@@ -13,8 +13,8 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes ld and st. The elements of a vector access are adjacent in memory, and each has its own
-// register.
+// Executes ld, st and fences. The elements of a vector access are adjacent in memory, and each has
+// its own register.
 
 namespace evo::ptx {
 namespace {

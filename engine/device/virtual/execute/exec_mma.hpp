@@ -14,7 +14,8 @@ struct MmaShape {
   int c_regs;
 };
 /// The shape of mma.sync with the given K and types of A, B and C; null if the virtual GPU does not
-/// support it. Products of wmma and wgmma are computed with these shapes, too.
+/// support it. The products of wgmma, and those of wmma with floating-point operands except f64,
+/// use these shapes, too.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
 /// The operands of mma.sync.

@@ -15,8 +15,8 @@
 
 // Executes wgmma.mma_async. Each warp of the warpgroup computes 16 of the 64 rows, in tiles of
 // eight columns, and reads all of B. The product is computed when the wgmma is issued. Until the
-// warp waits for the wgmma, its reads of shared memory stay recorded for the race check, and
-// Program::product_checks detect uses of its registers.
+// warp waits for the wgmma, the wgmma's reads of shared memory stay recorded for the race check,
+// and exec_checked() reports uses of the wgmma's registers.
 
 namespace evo::ptx {
 namespace {
@@ -254,8 +254,8 @@ void count_reads(Warp& warp, const Matrices& matrices) {
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
 }
 
-/// Finds the addresses of both matrices in shared memory. Returns false if a hazard was reported,
-/// because the operands or the warpgroup are invalid.
+/// Finds the addresses of the chunks of B and, unless A is in registers, of A in shared memory.
+/// Returns false if a hazard was reported, because the operands or the warpgroup are invalid.
 bool find_matrices(Warp& warp, const WgmmaOperands& op, Matrices& matrices) {
   const auto b = uniform(warp, op.b, "B");
   const auto a = op.a == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, op.a, "A");

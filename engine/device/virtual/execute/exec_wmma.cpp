@@ -14,11 +14,11 @@
 
 // Executes loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands.
 // PTX does not define the layout of fragments. For m16n16k16 of f16 or bf16, fragments have the
-// layout of mma.sync: A is stored as in m16n8k16, but f16 fragments have eight registers: the last
-// four repeat the first four. B and C are stored as two tiles of eight columns. Fragments of f64
-// have the layout in exec_double_mma.cpp. Fragments of other products (exec_wmma_shapes.cpp) store
-// the matrix register by register and, within a register, lane by lane: A and C in row-major order,
-// and B in column-major order.
+// layout of mma.sync: A is stored as in m16n8k16, but f16 fragments of A and B have eight
+// registers, and the last four repeat the first four. B and C are stored as two tiles of eight
+// columns. Fragments of f64 have the layout in exec_double_mma.cpp. Fragments of other products
+// (exec_wmma_shapes.cpp) store the matrix register by register and, within a register, lane by
+// lane: A and C in row-major order, and B in column-major order.
 
 namespace evo::ptx {
 namespace {

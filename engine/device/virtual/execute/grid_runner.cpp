@@ -20,14 +20,14 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another
 /// Number of warp instructions after which another CTA may run if the CTAs of the launch wait for
 /// each other. The number of instructions is small, so that a waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
-constexpr std::uint64_t kSliceInTurns = 1'000;
+constexpr std::uint64_t kSliceInTurns = 1'000;  ///< the same for GridOptions::in_turns
 constexpr int kMostThreads = 256;
 /// If a CTA pauses, its host thread starts a new CTA unless the thread already runs this number of
 /// other CTAs.
 constexpr std::size_t kMostAside = 8;
-/// CTAs start in groups of at most kWindow successive CTAs of the grid, in random order within a
-/// group. A group is never larger than the number of CTAs that can be resident, so that a CTA may
-/// wait for a CTA that precedes it in the grid.
+/// Except in the cases that team_of() names, CTAs start in groups of at most kWindow successive
+/// CTAs of the grid, in random order within a group. A group is never larger than the number of
+/// CTAs that can be resident, so that a CTA may wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
@@ -164,7 +164,8 @@ class Grid {
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
   /// Starts the next team and puts it at the front of `active`, the list of running teams. Returns
-  /// false if all teams have started, or if no more can be resident.
+  /// false if all teams have started, or if no more can be resident and this host thread already
+  /// runs a team.
   bool start_next(std::deque<std::unique_ptr<CtaTeam>>& active,
                   std::vector<std::unique_ptr<CtaTeam>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {

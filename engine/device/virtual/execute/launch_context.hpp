@@ -38,8 +38,8 @@ struct LaunchContext {
   /// bytes of static and dynamic shared memory, plus the part that the system reserves if the
   /// kernel uses it
   std::uint32_t shared_bytes = 0;
-  /// offset of the part that the system reserves, which follows the kernel's own memory, if the
-  /// kernel uses it
+  /// offset of the part that the system reserves, which follows the kernel's own memory; only set
+  /// if the kernel uses this part
   std::uint32_t reserved_shared_offset = 0;
   std::uint32_t registers_per_thread = 0;  ///< registers per thread at launch; 0: unknown
   int sm_count = 1;
@@ -53,12 +53,12 @@ struct LaunchContext {
   std::uint64_t number = 0;  ///< number of the launch on its device
   Placement placement = {};
   DeviceClocks clocks = {};  ///< the device's clocks when the launch begins
-  /// limit of the warp instructions without progress; if it is exceeded, a livelock is reported
+  /// limit of a CTA's warp instructions without progress; if it is exceeded, a livelock is reported
   std::uint64_t stall_budget = 0;
   std::uint64_t issue_budget = 0;  ///< limit of warp instructions of one CTA
   GlobalRaces global_races;
   GridProgress progress;
-  std::atomic<bool> stop{false};  ///< set when a fatal hazard has ended the launch
+  std::atomic<bool> stop{false};  ///< set when a fatal hazard or an exception ends the launch
 
   [[nodiscard]] std::uint64_t grid_ctas() const {
     return static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];

@@ -48,8 +48,8 @@ void widen_chunk(const std::byte* chunk, Type type, float* values);
 void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
                       std::uint32_t rows, std::uint32_t columns);
 
-/// Propagates taint to D: a tainted element of A taints its row of D, and a tainted element of B
-/// its column of D.
+/// Propagates taint to D: a tainted element of A taints its row of D, a tainted element of B its
+/// column of D, and a tainted element of C the same element of D.
 void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,
                          const std::uint32_t* b, int b_regs, const std::uint32_t* c, int c_regs);
 

@@ -6,8 +6,9 @@ namespace evo::ptx {
 
 /// The order in which CTAs start, and the values of the special registers that tell a kernel where
 /// and when it runs. On a GPU, the order of CTAs and the values of registers such as %smid are
-/// arbitrary. The virtual GPU draws the CTAs' order and the registers' values at random for each
-/// launch, so that a kernel whose results depend on them gives different results in each launch.
+/// arbitrary. The virtual GPU draws the registers' values and, from a device's second launch on,
+/// the CTAs' order at random for each launch, so that a kernel whose results depend on them gives
+/// different results in each launch. Predictions use the values and the order of the first launch.
 class Placement {
  public:
   Placement() = default;

@@ -25,8 +25,8 @@ struct PrintSource {
 /// Formats text as CUDA's printf does: flags `-+ #0`, width and precision (also `*`, at most 4096),
 /// sizes h, hh, l, ll, z, j and t, conversions d i u o x X c f F e E g G a A s p and %%.
 /// Conversions that CUDA's printf does not support, and conversions after 32 arguments, are copied
-/// to the result unchanged. The arguments are consecutive in memory, and each is aligned to its
-/// size.
+/// to the result unchanged. Formatting stops when the result has at least 1 MiB. The arguments are
+/// consecutive in memory, and each is aligned to its size.
 [[nodiscard]] PrintedText format_print(std::string_view format, const PrintSource& source);
 
 }  // namespace evo::ptx

@@ -29,7 +29,8 @@ class WarpScheduler {
   void note_poll() { ++polls_; }
   /// Must be called if no warp of the CTA can run until another CTA does something.
   void note_blocked();
-  /// True if the CTA has done nothing but poll for a while, so that other CTAs should run.
+  /// True if the CTA has polled at least kPollsOfWaiting times since a CTA last made progress, so
+  /// that other CTAs should run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
   /// Must be called after an operation that may take or release a lock: a strong store to global
   /// memory, or an atomic that changed global memory and returned the previous value. Returns true

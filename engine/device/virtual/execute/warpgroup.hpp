@@ -33,7 +33,7 @@ class Warpgroup {
   [[nodiscard]] std::uint64_t issued_by_all() const;
 
  private:
-  std::deque<ProductIssue> open_;  ///< wgmma that not all warps have executed
+  std::deque<ProductIssue> open_;  ///< wgmma that some warps have not executed yet
   std::uint64_t first_ = 0;        ///< index of the first element of `open_`
   std::array<std::uint64_t, kGroupWarps> issued_{};
 };

@@ -31,8 +31,8 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
   if (access.shared != 0) {
     // A wavefront serves 32 banks of 4 bytes. Accesses of 8 or 16 bytes per lane are served in
-    // groups of lanes: 128 bytes per wavefront, or 256 bytes if neighbouring lanes read the same
-    // address.
+    // groups of lanes: 128 bytes per wavefront, or 256 bytes if each lane l reads the same address
+    // as lane l XOR 1, or each as lane l XOR 2.
     int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
     if (!is_write && lanes_a_pass < 32 &&
         (same_at_distance(access, 1) || same_at_distance(access, 2)))

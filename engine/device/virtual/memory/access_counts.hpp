@@ -12,9 +12,9 @@ namespace evo::ptx {
 /// stencil kernels on an H200.
 void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write);
 
-/// Counts how often an atomic instruction accesses each address of global memory. `is_merged`:
-/// whether the compiler combines the operations of a warp into one if all lanes have the same
-/// address.
+/// Counts how often an atomic instruction accesses each address of global memory, for at most 2^16
+/// addresses of a CTA. `is_merged`: whether the compiler combines the operations of a warp into one
+/// if all lanes have the same address.
 void count_atomic(Warp& warp, const LaneAccess& access, bool is_merged);
 
 /// Counts the wavefronts with which a cp.async of 16 bytes per lane writes shared memory; such a

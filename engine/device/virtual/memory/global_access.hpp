@@ -95,8 +95,9 @@ void note_published(Warp& warp);
 /// accesses local memory, which a slice may read later.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory that
-/// the kernel may write, because the slice does not execute the kernel's stores.
+/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads shared memory
+/// or global memory that kernels may write, because the slice does not execute the kernel's stores
+/// to this memory.
 void require_still(Warp& warp, const LaneAccess& access);
 
 }  // namespace evo::ptx

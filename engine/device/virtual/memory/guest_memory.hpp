@@ -6,9 +6,10 @@
 
 // Accesses of the host to the memory of the virtual GPU. CTAs run on several host threads, and a
 // kernel may have data races, by mistake or because it polls a flag. To avoid undefined behaviour
-// on the host, all accesses are relaxed atomics of at most 8 bytes, which take no longer than
-// ordinary accesses. As on a GPU, an access of 16 or 32 bytes is not atomic as a whole. A fence of
-// the kernel executes a fence of the host, which orders these accesses (see exec_fence()).
+// on the host, accesses to memory that another host thread may write are relaxed atomics of at most
+// 8 bytes, which take no longer than ordinary accesses. As on a GPU, an access of 16 or 32 bytes is
+// not atomic as a whole. A fence of the kernel executes a fence of the host, which orders these
+// accesses (see exec_fence()).
 
 namespace evo::ptx {
 

@@ -72,7 +72,7 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
 
 /// Reports an access to shared memory to the race checker. note_shared_read() returns the lanes
 /// that read uninitialised data. `values`: the bytes that the lanes write, `bytes` for each lane.
-/// The race checker accepts conflicting stores of equal values.
+/// note_shared_write() reports no conflict between stores of equal values.
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind);
 void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,

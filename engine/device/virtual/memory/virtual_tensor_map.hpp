@@ -38,7 +38,8 @@ static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
 /// accepted `spec`.
 [[nodiscard]] std::array<std::byte, kTensorMapBytes> encode(const TensorMapSpec& spec,
                                                             std::uint64_t base);
-/// Decodes the bytes of a CUtensorMap; nullopt if encode() did not create them.
+/// Decodes the bytes of a CUtensorMap; nullopt if their fields are invalid, for example because
+/// encode() did not create the bytes.
 [[nodiscard]] std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes);
 
 /// The chunks of the box at `coordinates`; in shared memory, the box begins at address `shared`. As

@@ -38,7 +38,7 @@ struct GridKinds {
 /// Groups the CTAs of a grid by their work (GridCounts::work). To find the SM that finishes last,
 /// assigns the CTAs in order to `sms` SMs. Each SM can hold `resident` CTAs at once, and a CTA goes
 /// to the SM that first has room for it. If ExecutedGrid::by_arrival is true, spreads the CTAs of
-/// each kind evenly instead: the counts on any two SMs differ by at most one.
+/// each kind evenly instead: the numbers of CTAs of a kind on any two SMs differ by at most one.
 [[nodiscard]] GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident);
 
 }  // namespace evo::ptx

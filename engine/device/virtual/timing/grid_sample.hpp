@@ -26,8 +26,8 @@ struct GridToSample {
 /// Executes a sample of CTAs that represents a grid. If the CTAs' paths are known, executes one CTA
 /// of each group of CTAs with the same path (GridSurvey) or, if there are more than 16 groups, of
 /// 16 groups whose work ranges from the least to the most; then more CTAs of the largest group
-/// until eight CTAs are executed. If the paths are unknown, executes eight CTAs and, if their work
-/// differs, more CTAs, up to `most_work` warp instructions.
+/// until eight CTAs, or all CTAs of this group, are executed. If the paths are unknown, executes
+/// eight CTAs and, if their work differs, more CTAs, up to `most_work` warp instructions.
 [[nodiscard]] std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid);
 
 }  // namespace evo::ptx

@@ -37,12 +37,12 @@ struct PredictedLaunch {
   Occupancy occupancy = {};
 };
 
-/// Predicts the time of one launch among many in a graph. Uses simulate_sm() if the cubin records
-/// the PTX lines of its instructions; otherwise uses predict_time_us().
+/// Predicts the time of one launch among many in a graph. Uses simulate_sm() or, if it simulates
+/// nothing (for example because the cubin records no PTX lines), predict_time_us().
 [[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
                                              const ExecutedLaunch& launch);
 
-/// The microseconds that the launch would take on an SM with the parameters `rates`. The result
+/// The microseconds that the launch would take on a GPU with the parameters `rates`. The result
 /// does not depend on `rates` if the launch was predicted from instruction counts.
 [[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
 

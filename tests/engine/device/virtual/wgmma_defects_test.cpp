@@ -34,7 +34,7 @@ constexpr Defect kDefects[] = {
     {"product_never_committed", "exit with pending work", "was never waited for"},
     {"warps_part_company", "divergent .sync instruction", "executes another wgmma"},
     {"descriptors_differ", "divergent .sync instruction", "other descriptors"},
-    {"warp_comes_too_late", "deadlock", "another warp of its warpgroup 0"},
+    {"warp_comes_too_late", "deadlock", "another warp of its warpgroup executed 0"},
     {"warpgroup_is_not_whole", "divergent .sync instruction", "no whole warpgroup", 160},
     {"tile_not_filled", "uninitialised data", "reach global memory"},
     {"descriptor_leads_outside", "out-of-bounds access", "of B at shared address"},
