@@ -11,8 +11,10 @@
 namespace evo {
 namespace {
 
-/// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite, or less if earlier comparisons were short (see seconds_to_compare()).
+/// Before the time limit of a run, time is reserved for comparing the last kernels with the elite:
+/// first the fraction kShareToCompare of the time limit, at most kMostSecondsToCompare. After a
+/// generation with comparisons, kTimesLongestComparison times the longest duration of such
+/// comparisons, but from kLeastPartToCompare of the first value to the first value.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -35,7 +37,8 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// The number of candidates to evaluate, limited by generations, --candidates and the space.
+/// The largest number of candidates that the run can evaluate; generations, --candidates and the
+/// space limit it.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -170,7 +173,8 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// True if a coarsely timed kernel must be timed precisely because a member has left the elite.
+/// True if a coarsely timed kernel must be timed precisely: a member has left the elite, so the
+/// early-stop limit has risen, and the kernel may be faster than the new limit.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -266,7 +270,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
 }
 
 /// True if the history of a resumed run has the candidate at its position in the generation.
-/// Compares configurations, because another version of evo-tune may have proposed another one.
+/// Compares configurations, because another version of evo-tune may have proposed another
+/// configuration at this position.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -327,7 +332,8 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// A kernel that failed on one shape is wrong, so it is withdrawn on all shapes.
+/// Withdraws a kernel that failed on one shape from all shapes, because the kernel is wrong.
+/// Exception: the profile gate judges a kernel on one shape only.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {

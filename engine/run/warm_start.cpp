@@ -24,7 +24,8 @@ struct Source {
 };
 
 /// The distance between the shape of an earlier run (`variables`: its shape variables) and the
-/// nearest shape of the task.
+/// nearest shape of the task: the sum of |ln(value / value of the run)| over the shape variables.
+/// If one of the two values is not positive, the summand is 0 for equal and 1 for different values.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {

@@ -29,7 +29,8 @@ bool is_word(const std::string& text) {
   });
 }
 
-/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number.
+/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number or a truth
+/// value.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;

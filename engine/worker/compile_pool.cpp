@@ -156,8 +156,8 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free slot, on this machine if possible. `spares_home`: use other hosts only, because an
-/// earlier job waits for a slot on this machine.
+/// A free slot, on this machine if possible; null if there is none that meets `needs`.
+/// `spares_home`: use other hosts only, because an earlier job waits for a slot on this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);

@@ -9,7 +9,7 @@ namespace evo {
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
 /// Time without a message from the other peer after which a peer closes the connection.
 inline constexpr std::chrono::milliseconds kLease{6000};
-/// Time after which an agent ends if it cannot reach its coordinator.
+/// Time since the coordinator's last message after which an agent without a connection ends.
 inline constexpr std::chrono::milliseconds kGiveUpAfter{9000};
 
 }  // namespace evo

@@ -110,7 +110,7 @@ constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
 /// __maxnreg__.
 constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
-// The division of a row of D bytes into chunks of 16 bytes.
+// Chunks of 16 bytes in a row of D bytes, and other divisions of rows and tiles.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kGroups = HEAD_DIM / 64;      ///< groups of 64 bytes; a quad loads one at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output

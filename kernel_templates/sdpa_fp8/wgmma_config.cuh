@@ -128,7 +128,7 @@ constexpr int kProducerRegisters =
     min_of(min_of(kLaunchRegisters, 128), (kAllRegisters - kConsumerRegisters * kConsumerGroups) /
                                               max_of(PRODUCER_GROUP, 1) / 8 * 8);
 
-// The division of a row of D bytes into chunks of 16 bytes.
+// Chunks of 16 bytes in a row of D bytes, and other divisions of rows and tiles.
 constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output

@@ -161,7 +161,7 @@ struct Schedule {
     const int cta = static_cast<int>(blockIdx.x);
     return at_round * ctas + (at_round % 2 == 0 ? cta : ctas - 1 - cta);
   }
-  /// Consecutive items belong to one head or, with CAUSAL, have the same number of keys.
+  /// Items are numbered head by head or, with CAUSAL, from most to fewest keys.
   __device__ __forceinline__ Item item_at(int at) const {
     const int heads = problem.batch_heads;
     return kCausal ? item_of(problem, at % heads, at / heads)

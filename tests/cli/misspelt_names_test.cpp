@@ -1,5 +1,5 @@
-// Tests misspelt options, commands, names and paths: each message names the intended word or lists
-// the allowed words.
+// Tests misspelt or missing options, commands, names and paths: where it can, the message names the
+// intended word or lists the allowed words.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
