@@ -65,8 +65,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// with the elite (if times are measured), finished candidates are recorded even if they follow an
 /// unfinished one, and the control is not timed.
 ///
-/// A run with Aim::kRecord evaluates no milestones and makes no comparisons with the elite. Its
-/// control is its first green candidate: the default configuration if it is green.
+/// A run with Aim::kRecord evaluates no milestones and makes no comparisons with the elite. The
+/// control of such a run is the first green candidate: the default configuration if that is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose

@@ -49,8 +49,8 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of an earlier run to the task's space; nullopt if the space lacks one
-/// of its values or forbids the configuration on all shapes.
+/// Converts a configuration of an earlier run to the task's space; nullopt if the space lacks a
+/// value of the configuration or forbids the configuration on all shapes.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;

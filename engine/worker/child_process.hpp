@@ -17,7 +17,7 @@ struct Ending {
   /// that a program causes itself, such as SIGSEGV.
   bool killed_from_outside = false;
   std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
-  int exit_code = -1;  ///< -1: it did not exit by itself
+  int exit_code = -1;  ///< -1: the process did not exit by itself
 };
 
 /// A child process whose standard input and output are one socket. The child process is killed when

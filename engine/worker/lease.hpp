@@ -4,7 +4,8 @@
 
 namespace evo {
 
-// Heartbeats: on a connection between hosts, each peer sends a message at least every kBeatEvery.
+// Heartbeats: on a connection between hosts, a peer that has sent nothing for kBeatEvery sends a
+// message.
 
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
 /// Time without a message from the other peer after which a peer closes the connection.

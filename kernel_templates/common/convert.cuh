@@ -1,5 +1,5 @@
-// Conversions between e4m3, f16 and f32. f16 pairs are stored as u32, the lower index in the low
-// half.
+// Conversions between e4m3, f16 and f32, a maximum and a reciprocal. f16 pairs are stored as u32,
+// the lower index in the low half.
 #pragma once
 
 #include "common/types.cuh"

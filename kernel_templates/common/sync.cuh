@@ -1,4 +1,4 @@
-// Barriers, warp collectives and the atomics of a work queue.
+// Barriers, programmatic dependent launch, warp collectives, and the atomics of a work queue.
 #pragma once
 
 #include "common/types.cuh"

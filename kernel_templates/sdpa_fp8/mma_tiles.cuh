@@ -1,4 +1,4 @@
-// Tiles of Q, K and V in shared memory, and the ring of K and V tiles.
+// Tiles of K and V in shared memory, and the rings that hold them.
 #pragma once
 
 #include "common/mbarrier.cuh"

@@ -1,4 +1,4 @@
-// Tiles of Q, K and V in shared memory for wgmma, and the ring of K and V tiles.
+// Tiles of K and V in shared memory for wgmma, their rings, and the work items of a CTA.
 //
 // K is used as e4m3. V is unpacked to f16 by the thread that copied it, or transposed by the warp
 // that copied it. No other thread or warp uses the memory for the copied bytes, so no barrier is

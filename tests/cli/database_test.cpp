@@ -1,5 +1,5 @@
-// Tests --db of the programs that open a database: the file is no database, another process has
-// locked it, or the disk is full.
+// Tests --db of the programs that open a database, for example if the file is no database or is
+// damaged, if another process has locked it, or if the disk is full.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Tests kernels as users write them: C++ templates as entry points, partly compared outputs, scalar
-// arguments, headers, constraints, and variables that nothing sets. Uses the real programs, NVRTC
-// and the device that OwnKernel::device() names.
+// Tests kernels as users write them, for example with C++ templates as entry points, partly
+// compared outputs, scalar arguments, headers, constraints, and variables that nothing sets. Uses
+// the real programs, NVRTC and the device that OwnKernel::device() names.
 
 #include "tests/cli/own_kernel.hpp"
 
