@@ -95,13 +95,13 @@ constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Whether a branch skips the rescaling that LAZY_RESCALE avoids; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// Whether row sums are P times ones: in f16 in the second panel, which D = 128 needs for V.
+/// Whether row sums are P times ones: in f16, columns 64 to 71 of B, where V is if D is 128.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
-/// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
-/// thousands of keys would lose addends, so the sum of each step is added in f32. Unless OVERLAP is
-/// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
-/// long sequences need ROW_SUM add.
+/// wgmma keeps 13 bits in sums of e4m3 products. Sums for O stay small if V has both signs, but a
+/// row sum of thousands of keys would lose addends, so the sum of each step is added in f32. Unless
+/// OVERLAP is OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so
+/// kernels for long sequences need ROW_SUM add.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.

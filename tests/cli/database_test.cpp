@@ -219,8 +219,9 @@ TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
-  // The file size limit (ulimit -f) has units of 512 bytes. Depending on the limit, evo-tune fails
-  // while it writes the schema, the compilations or the evaluations, or it succeeds.
+  // The file size limit (ulimit -f) has units of 512 bytes, or of 1 KiB in some shells. Depending
+  // on the limit, evo-tune fails while it writes the schema, the compilations or the evaluations,
+  // or it succeeds.
   int failed = 0;
   int stored_and_failed = 0;
   for (int limit = 150; limit < 20'000; limit = limit * 5 / 4) {

@@ -37,7 +37,8 @@ class MisspeltNames : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     write_file(session_.path(name), text);
   }
-  /// Makes a run in evo.db, on the shape "mission" of the device "fake:measured".
+  /// Makes a run in evo.db on the device "fake:measured", and on the shape "mission" unless `more`
+  /// names others.
   void make_run(const std::string& more = {}) const {
     ASSERT_EQ(session_.run(FakeSession::tune("--generations 1 --seed 1" + more)).exit_code, 0);
   }

@@ -154,9 +154,11 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "cluster-scaling: simulates how many candidates a second many GPUs and compilers evaluate");
-  app.add_option("--gpus", arguments.gpus, "numbers of GPUs, one for each run")
+  app.add_option("--gpus", arguments.gpus,
+                 "numbers of GPUs; each is simulated with each number of compilers")
       ->capture_default_str();
-  app.add_option("--compilers", arguments.compilers, "numbers of compilers, one for each run")
+  app.add_option("--compilers", arguments.compilers,
+                 "numbers of compilers; each is simulated with each number of GPUs")
       ->capture_default_str();
   app.add_option("--compile-ms", arguments.compile_ms, "mean duration of a compilation")
       ->capture_default_str();
