@@ -151,7 +151,7 @@ class Tuner {
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;
-  double longest_comparison_s_ = 0;  ///< longest that a generation's comparisons have taken
+  double longest_comparison_s_ = 0;  ///< longest time of a generation's comparisons
 
   std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance

@@ -65,7 +65,7 @@ class Frontier {
 
  private:
   std::span<const Constraint* const> constraints_;
-  std::vector<double> logs_;  ///< ln of the number of values
+  std::vector<double> logs_;  ///< for each parameter: ln of the number of its values
   std::vector<std::vector<std::size_t>> constraints_of_;
   /// for each constraint: the number of its unassigned parameters
   std::vector<std::size_t> waiting_for_;

@@ -38,7 +38,8 @@ class RandomBaseline {
   /// the 1-based index round(M (N + 1) / (M + 1)) in the list of all N times, sorted from longest
   /// to shortest (a failure counts as the longest time of a candidate that ran).
   [[nodiscard]] double time_ms(std::size_t evaluations) const;
-  /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
+  /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum); `median` is
+  /// the median time of the candidates that ran.
   [[nodiscard]] std::size_t cutoff() const { return cutoff_; }
   /// The exact expectation of the ratio optimum / best time after `evaluations` evaluations; the
   /// ratio is 0 while all evaluations failed.

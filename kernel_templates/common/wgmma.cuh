@@ -40,7 +40,7 @@ __device__ __forceinline__ void commit_products() {
 }
 
 /// Changes the number of registers of the warpgroup to `kCount` per thread, a multiple of 8 from 24
-/// to 240. A warpgroup that takes more registers waits until others have released theirs.
+/// to 256. A warpgroup that takes more registers waits until others have released theirs.
 template <int kCount, bool kMore>
 __device__ __forceinline__ void set_registers() {
   if constexpr (kMore) {

@@ -34,7 +34,7 @@ __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, i
       if (tile >= STAGES) ptx::named_sync(kEmptyBarrier + tile % max_of(STAGES, 1), kThreads);
       copy_tile_async(pool, head, tile, copier);
     }
-    ptx::commit_copies();  // also an empty group: wait_copies counts groups
+    ptx::commit_copies();  // even without copies, because wait_copies() counts groups
     ptx::wait_copies<kLag>();
     if (tile >= kLag) {
       ptx::named_arrive(kFullBarrier + (tile - kLag) % max_of(STAGES, 1), kThreads);

@@ -31,7 +31,7 @@ struct Arguments {
 
 struct Outcome {
   double candidates_per_s = 0;
-  double near_optimum_s = 0;  ///< negative: never
+  double near_optimum_s = 0;  ///< time until a kernel is near the optimum; negative: never
   double coordinator_ms = 0;  ///< processor time for each candidate
 };
 
