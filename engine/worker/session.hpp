@@ -54,7 +54,8 @@ struct LaunchOutcome {
 /// The gates that need a device, for one problem and template. Device workers use this class.
 class Session {
  public:
-  /// `device` must outlive this object. Throws CudaError if the reference kernel cannot be loaded.
+  /// `device` must outlive this object. Throws CudaError if the reference kernel cannot be loaded,
+  /// and the exceptions of Problem::parse().
   Session(Device& device, const SessionSetup& setup);
 
   /// The correctness gate. `limits_us`: for each of the kernel's shapes, a limit in µs on the

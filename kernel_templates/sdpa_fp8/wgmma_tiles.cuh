@@ -43,7 +43,7 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
 }
 
 /// The tiles of keys of one work item, numbered (`step`) in the order of use: from the last one
-/// down, so that the tile that needs a mask comes first. `shared`: the start of the shared memory.
+/// down, so that tiles that need a mask come first. `shared`: the start of the shared memory.
 /// number() counts the tiles of all work items; ring slots and mbarrier phases depend on it.
 /// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
 /// row `first_row` of the tile.

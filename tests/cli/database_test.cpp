@@ -33,7 +33,8 @@ constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed
 
 class DatabaseOption : public testing::Test {
  protected:
-  /// Expects that programs that open a database reject `db` with exit code 2 and a message.
+  /// Expects that programs that open a database reject `db` with exit code 2 and a message that
+  /// matches `why`.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
     for (const std::string& program :
