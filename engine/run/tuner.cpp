@@ -53,7 +53,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Leaves out milestones that are invalid on all shapes; keeps equal configurations.
+      // Leaves out milestones that are invalid on all shapes, but none that equals another one.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -327,7 +327,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// Withdraws a kernel that fails on one shape from all shapes, unless the profile gate rejects it.
+/// If a kernel fails on one shape, withdraws it on all shapes, unless the profile gate rejects it.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {

@@ -16,7 +16,8 @@
 namespace evo {
 namespace {
 
-/// Limit on the values of one macro, because a Candidate stores their indices in 16 bits.
+/// Limits on the values of one macro (a Candidate stores their indices in 16 bits), on the macros
+/// of a space, and on the values of all macros together.
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;

@@ -25,8 +25,9 @@ struct Ending {
 /// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
-  /// Starts `program`. `socket`: the child's end of a socket pair. Throws MissingError if no
-  /// process starts.
+  /// Starts `program`. `socket`: the child's end of a socket pair. Throws MissingError if the
+  /// system cannot create a process. If it cannot execute `program`, the process ends with exit
+  /// code 127.
   ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();

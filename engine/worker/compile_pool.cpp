@@ -278,7 +278,8 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
 /// but gets little CPU time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
   constexpr int kMostByTheClock = 10;  // multiple of `limit` to which elapsed time is limited
-  // A process counts as hanging if its CPU time is less than 1/20 of the elapsed time.
+  // A process counts as hanging if its CPU time is less than 1 / kLeastOfAProcessor of the elapsed
+  // time.
   constexpr int kLeastOfAProcessor = 20;
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();

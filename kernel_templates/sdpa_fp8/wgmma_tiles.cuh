@@ -146,7 +146,7 @@ struct Schedule {
     ++round;
     if (PERSISTENT_CTA && valid()) load();
   }
-  /// Returns false if there is no item after this one.
+  /// Sets `next` to the item after this one; returns false if there is none.
   __device__ __forceinline__ bool peek(Item& next) const {
     const int at = index(round + 1);
     if (at >= lines() * problem.batch_heads) return false;

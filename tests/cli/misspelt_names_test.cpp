@@ -22,8 +22,8 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Expects that each command ends with exit code 2 and the given message, which begins with the
-  /// name of the program.
+  /// Expects that each command ends with exit code 2 and a message that contains the name of the
+  /// program and the expected text.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =
