@@ -56,7 +56,7 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // This command prints to standard error (that times are predicted) while a worker runs. If
+        // While a worker runs, this command prints to standard error that times are predicted. If
         // standard error is closed, the text must not go to the socket of the worker.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
