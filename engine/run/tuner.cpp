@@ -11,12 +11,12 @@
 namespace evo {
 namespace {
 
-/// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite, or less if earlier comparisons were short (see seconds_to_compare()).
-constexpr double kShareToCompare = 0.2;
-constexpr double kMostSecondsToCompare = 5;
-constexpr double kTimesLongestComparison = 2;
-constexpr double kLeastPartToCompare = 0.1;
+/// Constants of seconds_to_compare(), which reserves time at the end of a run for comparing the
+/// last kernels with the elite.
+constexpr double kShareToCompare = 0.2;      ///< fraction of the time limit, before any comparison
+constexpr double kMostSecondsToCompare = 5;  ///< upper limit of the reserve
+constexpr double kTimesLongestComparison = 2;  ///< later: multiple of the longest comparisons
+constexpr double kLeastPartToCompare = 0.1;    ///< lower limit, as a fraction of the first reserve
 }  // namespace
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
@@ -35,7 +35,7 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// The number of candidates to evaluate, limited by generations, --candidates and the space.
+/// Upper bound of the candidates to evaluate, from generations, --candidates and the space.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -53,7 +53,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Milestones are left out only if they are invalid on all shapes; duplicates are kept.
+      // Leaves out milestones that are invalid on all shapes, but none that equals another one.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -170,7 +170,7 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// True if a coarsely timed kernel must be timed precisely because a member has left the elite.
+/// True if a coarsely timed kernel may be faster than the early-stop limit, which has risen since.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -266,7 +266,7 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
 }
 
 /// True if the history of a resumed run has the candidate at its position in the generation.
-/// Compares configurations, because another version of evo-tune may have proposed another one.
+/// Compares configurations: another version of evo-tune may have proposed a different one.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -327,7 +327,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// A kernel that failed on one shape is wrong, so it is withdrawn on all shapes.
+/// If a kernel fails on one shape, withdraws it on all shapes, unless the profile gate rejects it.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {

@@ -43,7 +43,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// default configuration and the best candidates of earlier runs, then the strategy's proposals.
 /// Generation 0 contains all candidates before the strategy's proposals and the first `children`
 /// proposals; each later generation contains `children` proposals. The last generation is shorter
-/// if the limit `candidates` is reached.
+/// if the limit `candidates` or the time limit is reached, or if no strategy has a further
+/// proposal.
 ///
 ///   1. Propose candidate t and start its evaluation (Evaluator::evaluate) when the outcomes of
 ///      candidates 0 to t − w are known, where w is in_flight_at(t, window), or `window` for
@@ -61,10 +62,11 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// A resumed run proposes the recorded candidates again, uses recorded outcomes and elites instead
 /// of evaluating, and continues as if it had not been interrupted. Shortly before its time limit, a
 /// run ends the current generation: evaluations stop early enough to leave time for comparisons
-/// with the elite, and all finished candidates are recorded, even after an unfinished candidate.
+/// with the elite (if times are measured), finished candidates are recorded even if they follow an
+/// unfinished one, and the control is not timed.
 ///
-/// A run with Aim::kRecord evaluates no milestones and makes no comparisons with the elite. Its
-/// control is its first green candidate: the default configuration if it is green.
+/// A run with Aim::kRecord evaluates no milestones and makes no comparisons with the elite. The
+/// control of such a run is the first green candidate: the default configuration if that is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
@@ -80,8 +82,9 @@ class Tuner {
   /// vector if the runs are new. When `stop` becomes true, the run is interrupted.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// Applies a last gate to the elite of a shape, and withdraws kernels that fail. Call
-  /// hold_elite() after run(). Throws Interrupted if a stop is requested.
+  /// Applies a last gate to the elite of a shape, withdraws kernels that fail, and tries other
+  /// green kernels in their place (ShapeRun::hold_elite). Call hold_elite() after run(). Throws
+  /// Interrupted if a stop is requested.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
@@ -148,7 +151,7 @@ class Tuner {
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;
-  double longest_comparison_s_ = 0;  ///< longest that a generation's comparisons have taken
+  double longest_comparison_s_ = 0;  ///< longest time of a generation's comparisons
 
   std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance

@@ -24,7 +24,8 @@ struct Source {
 };
 
 /// The distance between the shape of an earlier run (`variables`: its shape variables) and the
-/// nearest shape of the task.
+/// nearest shape of the task: the sum of |ln(value / value of the run)| over the shape variables.
+/// If one of the two values is not positive, the summand is 0 for equal and 1 for different values.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {
@@ -48,8 +49,8 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of an earlier run to the task's space; nullopt if the space lacks one
-/// of its values or forbids the configuration on all shapes.
+/// Converts a configuration of an earlier run to the task's space; nullopt if the space lacks a
+/// value of the configuration or forbids the configuration on all shapes.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;

@@ -37,10 +37,10 @@ struct FoundWay {
 ///   2. Compile the options in parallel and time them. Take the option with the largest gain. After
 ///      a third of the time limit, choose by earlier gains instead of timing. Skip options that
 ///      fail a gate; if all options fail, change all remaining macros together.
-///   3. If times are measured, compare the configurations before and after each step by an A/B
-///      comparison.
-///   4. Check the kernels on the path by a screening. If a kernel fails, find another path without
-///      it.
+///   3. If times are measured, compare the kernels before and after each step by an A/B comparison,
+///      unless they are the same kernel.
+///   4. Check the kernels on the path that were not checked before, by a screening. If a kernel
+///      fails, find another path without it.
 /// At the time limit, one last step changes all remaining macros, and a note marks each step whose
 /// kernel was not checked.
 class WayFinder {

@@ -65,11 +65,12 @@ class Frontier {
 
  private:
   std::span<const Constraint* const> constraints_;
-  std::vector<double> logs_;  ///< ln of the number of values
+  std::vector<double> logs_;  ///< for each parameter: ln of the number of its values
   std::vector<std::vector<std::size_t>> constraints_of_;
-  std::vector<std::size_t> waiting_for_;  ///< for each constraint: its unassigned parameters
-  std::vector<std::size_t> unfinished_;   ///< for each parameter: its constraints with
-                                          ///< unassigned parameters
+  /// for each constraint: the number of its unassigned parameters
+  std::vector<std::size_t> waiting_for_;
+  /// for each parameter: the number of its constraints that have unassigned parameters
+  std::vector<std::size_t> unfinished_;
   /// in cost_of(), for each parameter: the number of its constraints that the assignment finishes
   std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;

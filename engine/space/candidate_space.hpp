@@ -14,15 +14,15 @@ namespace evo {
 /// The number of valid candidates in a space.
 struct SpaceCount {
   double value = 0;
-  bool exact = true;  ///< false: rounded (above 2^62) or estimated by sampling
+  bool exact = true;  ///< false: rounded (2^62 or more) or estimated by sampling
 };
 
 /// The interface of strategies to a space, which is a search space file or a recording.
 ///
-/// Each valid candidate has exactly one rank, a number from 0 to rank_count() − 1. If a constraint
-/// has too many combinations of values, it is checked separately, and candidates that violate it
-/// leave gaps in this range. In a space with 2^62 candidates or more, a rank is instead the
-/// seed of a uniform random draw.
+/// Each valid candidate has exactly one rank, a number from 0 to rank_count() − 1. A search space
+/// file may have constraints with too many combinations of values for its index. Candidates that
+/// violate such a constraint leave gaps in this range. In a space with 2^62 candidates or more, a
+/// rank is instead the seed of a uniform random draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -30,8 +30,8 @@ class CandidateSpace {
   [[nodiscard]] virtual std::size_t parameter_count() const = 0;
   /// Number of values of one parameter, at least 1.
   [[nodiscard]] virtual std::size_t value_count(std::size_t parameter) const = 0;
-  /// True if the parameter's values are numbers in ascending order, so that neighbouring values are
-  /// similar.
+  /// True if the parameter's values are in ascending order as numbers (true counts as 1), so that
+  /// neighbouring values are similar. False for names.
   [[nodiscard]] virtual bool is_ordered(std::size_t parameter) const = 0;
   /// The name of a parameter, which is its macro, and the text of one of its values.
   [[nodiscard]] virtual std::string_view parameter_name(std::size_t parameter) const = 0;

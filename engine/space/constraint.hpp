@@ -21,7 +21,8 @@ struct ConstraintText {
   [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
-/// The names that the conditions of a space may contain: its macros and value names (SWIZZLE_XOR).
+/// The names that a condition may still contain when formulas and the names of shape, problem and
+/// device have been replaced (placed()): macros and value names (SWIZZLE_XOR).
 struct ConditionNames {
   explicit ConditionNames(const std::vector<Parameter>& list);
 

@@ -29,7 +29,7 @@ namespace evo {
 class DecisionDiagram {
  public:
   /// Builds the diagram of the assignments that satisfy `constraints`. Returns nullopt if the
-  /// diagram would have more than `max_edges` edges or too many nodes in a layer. `value_counts`:
+  /// diagram would have more than `max_edges` edges, or a layer that is too large. `value_counts`:
   /// the number of values of each parameter, at least 1.
   [[nodiscard]] static std::optional<DecisionDiagram> build(
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
@@ -75,9 +75,9 @@ class DecisionDiagram {
   friend class TableBuilder;
 };
 
-/// The order in which DecisionDiagram::build() assigns the parameters: the best of several greedy
-/// orders, which begin with different parameters. The best order has the lowest bound on the number
-/// of nodes.
+/// The order in which DecisionDiagram::build() assigns the parameters: the best of one or more
+/// greedy orders, which begin with different parameters. The best order has the lowest bound on the
+/// number of nodes.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

@@ -30,7 +30,7 @@ struct Parameter {
   [[nodiscard]] bool has_names() const {
     return values.front().kind == ParameterValue::Kind::kName;
   }
-  /// True if the values are numbers in ascending order.
+  /// True if the values are in ascending order as numbers (true counts as 1); false for names.
   [[nodiscard]] bool is_ordered() const;
   /// The values as text for a message, such as "32, 64, 128". A long list is shortened.
   [[nodiscard]] std::string allowed() const;

@@ -87,7 +87,8 @@ void Space::build_index() {
   // otherwise be too large.
   std::optional<DecisionDiagram> diagram;
   while (!(diagram = DecisionDiagram::build(value_counts_, narrow, kMaxEdges))) {
-    if (narrow.empty()) throw SpaceError(definition_.file + ": parameters: too many values");
+    if (narrow.empty())
+      throw SpaceError(definition_.file + ": parameters: too many values; drop macros or values");
     wide_.push_back(narrow.back());
     narrow.pop_back();
   }

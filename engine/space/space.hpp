@@ -22,7 +22,8 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
-  std::string where = {};  ///< condition on the shape; false: left out
+  std::string where = {};  ///< condition, for example on the shape; the milestone is left out if it
+                           ///< is false; empty: no condition
 };
 
 /// The content of a search space file with a valid format; the class Space checks constraints.
@@ -41,7 +42,7 @@ struct SpaceDefinition {
   std::vector<std::string> compiler_options = {};
   std::vector<std::string> include_paths = {};  ///< as written, relative to the file's folder
   std::vector<Milestone> milestones = {};
-  /// If not empty, only the configurations in this list are valid.
+  /// If not empty, only configurations in this list are valid, if they satisfy the constraints.
   std::vector<Candidate> allowed = {};
   std::string text = {};  ///< the text of an equivalent file that extends no other file
 };
@@ -55,9 +56,10 @@ struct SpaceDefinition {
 /// Thread-safe, because a Space never changes after construction.
 class Space final : public CandidateSpace {
  public:
-  /// Throws SpaceError for invalid constraints, for constraints that no candidate satisfies, and
-  /// for defaults or milestones that violate a constraint. The message names the file, the key and
-  /// the violated constraints.
+  /// Throws SpaceError if the definition cannot be used: for invalid constraints or conditions of
+  /// milestones, for constraints that no candidate satisfies, for defaults or milestones that
+  /// violate a constraint, and for too many values. The message names the file, the key and, if
+  /// there is one, the constraint.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;

@@ -16,7 +16,8 @@
 namespace evo {
 namespace {
 
-/// Limit on the values of one macro, because a Candidate stores their indices in 16 bits.
+/// Limits on the values of one macro (a Candidate stores their indices in 16 bits), on the macros
+/// of a space, and on the values of all macros together.
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
@@ -29,7 +30,8 @@ bool is_word(const std::string& text) {
   });
 }
 
-/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number.
+/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number or a truth
+/// value.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;

@@ -22,9 +22,9 @@ struct ReplayTrace {
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
 /// Runs `strategy` on the recording as a real run would, with up to `window` candidates in flight
-/// (see in_flight_at()), until `budget` candidates are evaluated or the space is exhausted. A
-/// failed configuration counts as an evaluation, and the strategy is told which gate rejected it.
-/// Throws Error if the strategy proposes an invalid or repeated candidate.
+/// (see in_flight_at()), until `budget` candidates are evaluated or the strategy has no further
+/// proposal. A failed configuration counts as an evaluation, and the strategy is told which gate
+/// rejected it. Throws Error if the strategy proposes an invalid or repeated candidate.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
                                  std::size_t window);
 
@@ -35,10 +35,11 @@ class RandomBaseline {
   explicit RandomBaseline(const RecordedSpace& space);
 
   /// The expected best time in ms after M = `evaluations` (≥ 1) evaluations, which is the time at
-  /// the 1-based index round(M (N + 1) / (M + 1)) in the list of all N times, sorted from worst to
-  /// best (failures count as worst).
+  /// the 1-based index round(M (N + 1) / (M + 1)) in the list of all N times, sorted from longest
+  /// to shortest (a failure counts as the longest time of a candidate that ran).
   [[nodiscard]] double time_ms(std::size_t evaluations) const;
-  /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
+  /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum); `median` is
+  /// the median time of the candidates that ran.
   [[nodiscard]] std::size_t cutoff() const { return cutoff_; }
   /// The exact expectation of the ratio optimum / best time after `evaluations` evaluations; the
   /// ratio is 0 while all evaluations failed.
@@ -64,8 +65,8 @@ inline constexpr std::size_t kScorePoints = 50;
 /// The mean of (S_rand − F) / (S_rand − S_opt) over kScorePoints equidistant evaluation counts,
 /// where F is the best time of the search (at most worst_ms()), S_rand that of random search, and
 /// S_opt the optimum. 1 means that the first evaluation found the optimum; 0 means a result like
-/// that of random search. The search must have evaluated RandomBaseline::cutoff() candidates or the
-/// whole space.
+/// that of random search. Evaluation counts at which random search has reached the optimum are left
+/// out. The search must have evaluated RandomBaseline::cutoff() candidates or the whole space.
 [[nodiscard]] double methodology_score(const ReplayTrace& trace, const RandomBaseline& baseline);
 
 }  // namespace evo

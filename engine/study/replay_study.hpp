@@ -55,7 +55,8 @@ using StrategyMaker =
 [[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
                                     const StudyOptions& options);
 
-/// A table for users, with a row for each recorded space and a row for the mean over all spaces.
+/// A table for users, with a row for each recorded space, a row for the mean over all spaces, and a
+/// row for random search.
 [[nodiscard]] std::string study_table(const std::vector<StudyResult>& results);
 
 /// The result as a JSON object in one line.

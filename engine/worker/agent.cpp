@@ -25,7 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-/// Time limit of the first connection to the coordinator, which may not listen yet.
+/// Time limit of the first connection to the coordinator, which may not listen yet, and the pause
+/// between two attempts to connect.
 constexpr std::chrono::seconds kFirstDial{30};
 constexpr std::chrono::milliseconds kBetweenDials{200};
 

@@ -21,8 +21,9 @@ struct AgentOptions {
 /// Provides workers to a run on another host (evo-worker host --connect HOST:PORT). For each
 /// worker, an agent process connects to the run's coordinator, starts and kills a worker process on
 /// the coordinator's request, and forwards frames in both directions. An agent that loses the
-/// connection tries to reconnect, and ends if it does not succeed within kGiveUpAfter. Returns when
-/// all agents have ended, with the exit code of the first agent that failed.
+/// connection tries to reconnect, and ends if it does not succeed within kGiveUpAfter after the
+/// coordinator's last message. Returns when all agents have ended, with the exit code of the first
+/// agent that failed.
 [[nodiscard]] int serve_run_elsewhere(const AgentOptions& options);
 
 }  // namespace evo

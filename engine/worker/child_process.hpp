@@ -17,7 +17,7 @@ struct Ending {
   /// that a program causes itself, such as SIGSEGV.
   bool killed_from_outside = false;
   std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
-  int exit_code = -1;  ///< -1: it did not exit by itself
+  int exit_code = -1;  ///< -1: the process did not exit by itself
 };
 
 /// A child process whose standard input and output are one socket. The child process is killed when
@@ -25,8 +25,9 @@ struct Ending {
 /// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
-  /// Starts `program`. `socket`: the child's end of a socket pair. Throws MissingError if no
-  /// process starts.
+  /// Starts `program`. `socket`: the child's end of a socket pair. Throws MissingError if the
+  /// system cannot create a process. If it cannot execute `program`, the process ends with exit
+  /// code 127.
   ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();

@@ -156,8 +156,8 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free slot, on this machine if possible. `spares_home`: use other hosts only, because an
-/// earlier job waits for a slot on this machine.
+/// A free slot, on this machine if possible; null if there is none that meets `needs`.
+/// `spares_home`: use other hosts only, because an earlier job waits for a slot on this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);
@@ -278,7 +278,8 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
 /// but gets little CPU time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
   constexpr int kMostByTheClock = 10;  // multiple of `limit` to which elapsed time is limited
-  // A process counts as hanging if its CPU time is less than 1/20 of the elapsed time.
+  // A process counts as hanging if its CPU time is less than 1 / kLeastOfAProcessor of the elapsed
+  // time.
   constexpr int kLeastOfAProcessor = 20;
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();

@@ -20,7 +20,7 @@ struct CompilePoolOptions {
   /// other processes, the limit applies to its CPU time, and the elapsed time may be up to ten
   /// times the limit.
   std::chrono::milliseconds limit{60000};
-  std::uint64_t memory_bytes = 0;  ///< for one process; 0: a share of the machine's memory
+  std::uint64_t memory_bytes = 0;  ///< limit of one process; 0: see compiler_memory_bytes()
   EventSink on_event = {};
 };
 
@@ -35,8 +35,8 @@ struct CompilePoolOptions {
 /// is not stored for later runs.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
-/// lost during a compilation, the kernel is compiled on another host, so that a broken host does
-/// not cause a rejection.
+/// lost during a compilation, the kernel is compiled on another host, and on this machine if five
+/// hosts were lost, so that a broken host does not cause a rejection.
 class CompilePool final : public CompileService {
  public:
   /// The pool starts compiler processes when needed. `loop` must outlive the pool.
@@ -111,7 +111,7 @@ class CompilePool final : public CompileService {
   EventLoop& loop_;
   CompilePoolOptions options_;
   std::deque<Slot> slots_;     ///< slots of this machine first; only grows
-  std::deque<Waiting> queue_;  ///< oldest first, repeated jobs before all others
+  std::deque<Waiting> queue_;  ///< repeated jobs, newest first; then other jobs, oldest first
   std::string version_;
 };
 

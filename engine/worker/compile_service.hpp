@@ -24,8 +24,9 @@ class CompileService {
     CompileOutcome outcome;
     /// False if the compiler was killed or failed. Such an outcome must not be cached.
     bool reproducible = true;
-    std::vector<Dependency> dependencies = {};  ///< files opened in include paths
-    double wall_ms = 0;                         ///< without the time in the queue
+    /// files in include paths that the compiler opened or looked for
+    std::vector<Dependency> dependencies = {};
+    double wall_ms = 0;  ///< of the last attempt, without the time in the queue
   };
 
   virtual ~CompileService() = default;

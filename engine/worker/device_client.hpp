@@ -21,11 +21,11 @@ enum class WorkerPriority {
 /// Sends requests to the worker process that owns the device, one at a time, and replaces the
 /// process when a kernel hangs or crashes it, or leaves it unusable.
 ///
-/// If the worker process dies, runs out of memory or reports an error of the machine, the client
-/// replaces the process and sends the request once more before it rejects the kernel, because
-/// another process may have killed the worker, or earlier kernels may have damaged the state of the
-/// process. A kernel that does not finish is rejected if a new process can use the device;
-/// otherwise the device is lost.
+/// If the worker process dies, runs out of memory, sends an invalid message, or reports a missing
+/// device although an earlier request has succeeded, the client replaces the process and sends the
+/// request once more before it rejects the kernel, because another process may have killed the
+/// worker, or earlier kernels may have damaged the state of the process. A kernel that does not
+/// finish is rejected if a new process can use the device; otherwise the device is lost.
 class DeviceClient final : public DeviceService {
  public:
   /// Starts the worker, which opens the device. `step_limit`: longest time between two progress

@@ -41,14 +41,15 @@ class DeviceService {
   /// refuses them.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// Runs the correctness gate. `limits_us`: a time limit for each of the kernel's shapes; if
-  /// empty, there are no limits. A screening ends early, with an imprecise time, if the kernel
-  /// certainly exceeds a limit.
+  /// Runs the correctness gate. `limits_us`: for each of the kernel's shapes, a limit in µs on the
+  /// kernel's time; if empty, there are no limits. A screening ends early, with an imprecise time,
+  /// if the kernel certainly exceeds a limit.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// Times the kernel, launches it many more times, and then checks its outputs. A screening
-  /// has a shorter time limit for the additional launches. A kernel that is certainly slower than
-  /// `early_stop_us` is timed coarsely.
+  /// Times the kernel. On a device that measures times, also launches the kernel many more times,
+  /// and then checks its outputs (see Session::time()). A screening has a shorter time limit for
+  /// the additional launches. A kernel that is certainly slower than `early_stop_us` is timed
+  /// coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,

@@ -37,7 +37,7 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 /// Divides a stream of bytes into messages.
 class FrameReader {
  public:
-  /// A frame of more than `longest` bytes counts as an error.
+  /// next() and next_frame() throw Error for a frame of more than `longest` bytes.
   explicit FrameReader(std::size_t longest = kLongestFrame) : longest_(longest) {}
   void set_longest(std::size_t longest) { longest_ = longest; }
 

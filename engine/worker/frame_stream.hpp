@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
 /// Sends and receives frames over a stream of bytes. No member function blocks.
 class FrameStream {
  public:
-  /// A received frame of more than `longest` bytes counts as an error.
+  /// poll() and poll_frame() throw Error if a frame of more than `longest` bytes arrives.
   explicit FrameStream(std::unique_ptr<ByteStream> bytes, std::size_t longest = kLongestFrame)
       : bytes_(std::move(bytes)), reader_(longest) {}
 

@@ -25,7 +25,8 @@ struct HostPort {
 [[nodiscard]] std::string port_of(const FileDescriptor& socket);
 /// The next incoming connection, as a non-blocking socket; not open if no connection waits.
 [[nodiscard]] FileDescriptor accept_from(const FileDescriptor& socket);
-/// A non-blocking socket connected to `address`; not open if no answer comes within `limit_ms`.
+/// A non-blocking socket connected to `address`; not open if none of the host's IP addresses
+/// answers within `limit_ms` each.
 [[nodiscard]] FileDescriptor connect_to(const HostPort& address, int limit_ms);
 /// The name of this machine.
 [[nodiscard]] std::string host_name();

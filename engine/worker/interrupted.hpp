@@ -16,8 +16,8 @@ struct Stop {
   SteadyTime deadline = SteadyTime::max();
 };
 
-/// Thrown when a run ends on request or because its time is over. Candidates in flight are lost;
-/// recorded results are kept.
+/// Thrown when a run ends on request or because its time is over. Results that are not recorded yet
+/// are lost; at the time limit, Tuner still records the finished evaluations.
 class Interrupted : public std::exception {
  public:
   explicit Interrupted(bool out_of_time) : out_of_time_(out_of_time) {}

@@ -25,7 +25,7 @@ void apply_limits(const WorkerLimits& limits);
 /// Memory limit of a process that interprets kernels: three quarters of the machine's memory.
 [[nodiscard]] std::uint64_t interpreter_memory_bytes();
 
-/// The limit of the calling process's address space; 0 if it has no limit.
+/// The limit of the calling process's address space in bytes; 0 if it has no limit.
 [[nodiscard]] std::uint64_t address_space_limit();
 
 /// True if the calling process has once been close to the limit of its address space.

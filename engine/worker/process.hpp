@@ -18,7 +18,8 @@ namespace evo {
 /// created it ends.
 class WorkerProcess final : public WorkerChannel {
  public:
-  /// Throws MissingError when the program cannot be started.
+  /// Throws MissingError if the system cannot create a process. If it cannot execute `program`, the
+  /// process ends with exit code 127.
   WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                 const WorkerLimits& limits = {});
 

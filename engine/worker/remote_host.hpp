@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// A worker on another host, connected by the gateway process; it runs one process at a time.
+/// A worker on another host, connected by the gateway process. The worker runs one process at a
+/// time.
 class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<RemoteHost> {
  public:
   RemoteHost(WorkerIdentity identity, std::unique_ptr<ByteStream> bytes)

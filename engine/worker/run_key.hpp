@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Makes the secret key that a run and its workers share: 32 random bytes as 64 hexadecimal digits.
-/// Keys are passed in files of mode 600, environment variables and pipes, never on a command line,
-/// because every user of a machine can read command lines.
+/// Keys are passed in files of mode 600, environment variables, pipes and local sockets, never on a
+/// command line, because every user of a machine can read command lines.
 [[nodiscard]] std::string make_run_key();
 
 /// Converts a key from hexadecimal digits to bytes. Throws InputError unless `text` is 64

@@ -197,8 +197,8 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
   return reply;
 }
 
-/// Names of the NVTX ranges in which profilers show a request: the names that the coordinator sent,
-/// and the name of the gate or of the request.
+/// Names of the NVTX ranges in which profilers show a request: the names that the coordinator sent
+/// and, for most requests, the name of the gate or of the request.
 std::vector<std::string> ranges_of(const json& request) {
   std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
   const std::string op = request.at("op").get<std::string>();

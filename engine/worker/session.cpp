@@ -13,8 +13,8 @@
 namespace evo {
 namespace {
 
-/// Number of kernels that stay loaded on the device: enough for the elite and the control kernel of
-/// each shape, and for recent candidates.
+/// Number of kernels that stay loaded on the device: usually enough for the elite and the control
+/// kernel of each shape, and for recent candidates.
 constexpr std::size_t kKernelsKept = 32;
 
 /// Time limit, in ms, of the repeated launches (ageing) of a kernel before it may enter the elite.

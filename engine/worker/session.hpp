@@ -54,18 +54,21 @@ struct LaunchOutcome {
 /// The gates that need a device, for one problem and template. Device workers use this class.
 class Session {
  public:
-  /// `device` must outlive this object. Throws CudaError if the reference kernel cannot be loaded.
+  /// `device` must outlive this object. Throws CudaError if the reference kernel cannot be loaded,
+  /// and the exceptions of Problem::parse().
   Session(Device& device, const SessionSetup& setup);
 
-  /// The correctness gate. `limits_us`: a time limit for each of the kernel's shapes. A screening
-  /// stops early if the kernel certainly exceeds a limit (EarlyStop). If `limits_us` is empty,
-  /// there are no limits.
+  /// The correctness gate. `limits_us`: for each of the kernel's shapes, a limit in µs on the
+  /// kernel's time. A screening stops early if the kernel certainly exceeds a limit (EarlyStop). If
+  /// `limits_us` is empty, there are no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
 
-  /// Times the kernel on one of its shapes, and checks it again after kAgedLaunches launches
-  /// (ageing). Timing stops early if the kernel is certainly slower than `early_stop_us`.
+  /// Times the kernel on one of its shapes. On a device that measures times, also launches the
+  /// kernel kAgedLaunches times, or until a time limit is reached, and checks it again (ageing). A
+  /// screening ages the kernel only after the timing on its last shape, and only if this timing is
+  /// precise. Timing stops early if the kernel is certainly slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
                                   Effort effort, double early_stop_us, const Progress& progress);
 
@@ -121,8 +124,8 @@ class Session {
     bool device_lost = false;
   };
   /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
-  /// and checks it again. Timed launches do not count among the kAgedLaunches launches, because
-  /// they alternate between inputs.
+  /// and checks it again. Does nothing if an earlier call has made all launches. Timed launches do
+  /// not count among the kAgedLaunches launches, because they alternate between inputs.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

@@ -25,9 +25,9 @@ struct MachineSurvey {
 };
 
 /// Asks NVML, the CUDA driver and NVRTC for their facts, and opens the device as a run does, which
-/// creates a CUDA context on a GPU. If a library ends its process or does not answer within
-/// `patience`, the member `failure` of its facts says so. Throws MissingError if no process can be
-/// started.
+/// creates a CUDA context on a GPU. If the process of a library ends, sends unreadable messages or
+/// does not answer within `patience`, the member `failure` of the facts says so. Throws
+/// MissingError if no process can be started.
 [[nodiscard]] MachineSurvey survey_machine(
     const std::filesystem::path& worker, const std::string& device_id,
     std::chrono::milliseconds patience = std::chrono::seconds(30));

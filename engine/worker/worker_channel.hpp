@@ -44,7 +44,8 @@ class WorkerChannel {
   /// Closes the stream to the process, so that the process ends by itself and can write its files,
   /// such as a profiler's results. Kills the process if it has not ended within `limit`.
   virtual void finish(std::chrono::milliseconds limit) = 0;
-  /// Kills the process if it still runs, and returns how it ended.
+  /// Kills the process if it still runs, and returns how it ended. Does not wait for the end of a
+  /// process on another host.
   virtual Ending kill() = 0;
 };
 

@@ -17,9 +17,9 @@ struct WorkerIdentity {
   std::string device;              ///< such as "cuda:0"; empty for a compiler
   std::string host;                ///< name of the host
   std::string gpus;                ///< CUDA_VISIBLE_DEVICES on the host
-  std::string job;                 ///< the job id of Slurm or another launcher; may be empty
-  std::string step;                ///< the launcher's step id; may be empty
-  std::string task;                ///< the launcher's task id; may be empty
+  std::string job;                 ///< SLURM_JOB_ID on the host; may be empty
+  std::string step;                ///< SLURM_STEP_ID on the host; may be empty
+  std::string task;                ///< SLURM_PROCID on the host; may be empty
   std::string nonce;               ///< random, a new one for each process
   int process = 0;                 ///< process id on the host
   std::uint64_t memory_bytes = 0;  ///< memory for one compiler on the host

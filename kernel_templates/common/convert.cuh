@@ -1,5 +1,5 @@
-// Conversions between e4m3, f16 and f32. f16 pairs are stored as u32, the lower index in the low
-// half.
+// Conversions between e4m3, f16 and f32, a maximum and a reciprocal. f16 pairs are stored as u32,
+// the lower index in the low half.
 #pragma once
 
 #include "common/types.cuh"
@@ -34,7 +34,7 @@ __device__ __forceinline__ float f32_from_f16(u16 half) {
   return value;
 }
 
-/// Returns 1 / x within 1 ulp, for normal x. (A division, for any x, takes a hundred instructions.)
+/// Returns 1 / x within 1 ulp, for |x| from 2^-126 to 2^126. (A division takes 100 instructions.)
 __device__ __forceinline__ float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -1,4 +1,4 @@
-// Implementations of 2^x, from accurate to fast.
+// Implementations of 2^x with different accuracy and speed, and a base-2 logarithm.
 #pragma once
 
 #include "common/types.cuh"

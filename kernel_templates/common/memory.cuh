@@ -1,4 +1,4 @@
-// 16-byte accesses to shared memory by 32-bit address, and to global memory.
+// Accesses to shared memory (4 to 16 bytes, 32-bit addresses) and global memory (8 or 16 bytes).
 #pragma once
 
 #include "common/types.cuh"

@@ -1,4 +1,4 @@
-// mma.sync with fragments in registers, and the loads of its operands.
+// mma.sync with fragments in registers, and functions that load, store and pack its fragments.
 //
 // Lane 4 g + t of a warp holds (PTX ISA, matrix fragments for mma.m16n8k16 and .m16n8k32):
 //   accumulator  {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}

@@ -1,4 +1,4 @@
-// Barriers, warp collectives and the atomics of a work queue.
+// Barriers, programmatic dependent launch, warp collectives, and the atomics of a work queue.
 #pragma once
 
 #include "common/types.cuh"
@@ -65,8 +65,8 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   return old;
 }
 
-/// An atomic addition of device scope with acquire and release. A thread that reads the sum also
-/// sees the writes and atomics that this thread has performed or seen before.
+/// An atomic addition of device scope with acquire and release. A later caller for this `address`
+/// also sees the writes and atomics that this thread has performed or seen before.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

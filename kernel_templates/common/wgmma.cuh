@@ -40,7 +40,7 @@ __device__ __forceinline__ void commit_products() {
 }
 
 /// Changes the number of registers of the warpgroup to `kCount` per thread, a multiple of 8 from 24
-/// to 240. A warpgroup that takes more registers waits until others have released theirs.
+/// to 256. A warpgroup that takes more registers waits until others have released theirs.
 template <int kCount, bool kMore>
 __device__ __forceinline__ void set_registers() {
   if constexpr (kMore) {
@@ -94,8 +94,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// A product with both operands in shared memory. A, B, LAYOUT: asm names (such as %16) of the
-/// words of their descriptors; ACCUMULATE: asm name of the flag that makes wgmma add to the sum.
+/// A product with both operands in shared memory. A, B, LAYOUT: asm names (such as %16) of the two
+/// lower words and the upper word of the descriptors; ACCUMULATE: of the flag to add to the sum.
 #define WGMMA_E4M3(TILES, COLUMNS, A, B, LAYOUT, ACCUMULATE)                                   \
   asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " ACCUMULATE ", 0; "             \
                "mov.b64 a, {" A ", " LAYOUT "}; mov.b64 b, {" B ", " LAYOUT "}; "               \

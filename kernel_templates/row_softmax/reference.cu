@@ -1,5 +1,5 @@
 // y = softmax of each row of x, straightforward: one thread per row; exponentials and sums in f64.
-// Grid (ceil_div(R, 64)), block (64).
+// Grid (ceil_div(R, 64)) for R rows, block (64).
 
 extern "C" __global__ void row_softmax_reference(const float* x, float* y, int rows, int columns) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

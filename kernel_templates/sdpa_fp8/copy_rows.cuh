@@ -4,8 +4,8 @@
 
 #include "common/async_copy.cuh"
 
-/// Starts copying `kRows` rows of D bytes from `source` to `shared`. Rows from `valid` on become
-/// zero, because memory after the tensors may be NaN, and 0 * NaN would reach the output.
+/// Starts copying `kRows` rows of D bytes to `shared`, as thread `worker` of kWorkers. Rows from
+/// `valid` on become zero, because memory after the tensors may be NaN, and 0 * NaN is NaN.
 template <int kRows, int kWorkers>
 __device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int valid, int worker) {
   constexpr int kChunks = kRows * kRowChunks;

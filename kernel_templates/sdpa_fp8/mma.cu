@@ -1,10 +1,10 @@
 // FP8 attention forward, O = softmax(scale Q K^T) V, with online softmax and mma.sync: scores and
 // probabilities stay in registers.
 //
-// Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
-// tensor or per (batch, head); O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with
-// Lkv * D < 2^31, D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The kernel
-// runs on sm_80 and newer; its fp8 modes need sm_89.
+// Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; one descale factor for
+// each tensor, or for each of its (batch, head); O: f16; optionally the log-sum-exp. Lq, Lkv >= 1;
+// Lq * D, Lkv * D < 2^31; D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. The
+// kernel runs on sm_80 and newer; its fp8 modes need sm_89.
 //
 // A work item is kTileM queries of one (batch, head) and 1 / SPLIT_KV of the keys. A warp processes
 // WARP_M of the queries and TILE_N / WARPS_KV keys of every tile of TILE_N keys, STEP_N at a time:
@@ -176,8 +176,8 @@ __device__ __forceinline__ void attend(const Problem& problem, const Item& item,
 }
 
 #if PERSISTENT_CTA != PERSISTENT_CTA_NONE
-/// The work item with number `index`. Consecutive items belong to one head or, with CAUSAL, have
-/// the same number of keys.
+/// The work item with number `index`. Items are numbered head by head or, with CAUSAL, from most
+/// to fewest keys.
 __device__ __forceinline__ Item item_at(const Problem& problem, int index, int lines) {
   return kCausal ? item_of(problem, index % problem.batch_heads, index / problem.batch_heads)
                  : item_of(problem, index / lines, index % lines);
@@ -220,7 +220,7 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #endif
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid is any number of CTAs along x.
+/// CAUSAL, x and y are swapped. With another PERSISTENT_CTA than none, any number of CTAs along x.
 /// `queue` is zero before and after the launch.
 extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,

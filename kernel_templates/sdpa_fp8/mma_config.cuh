@@ -110,9 +110,9 @@ constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
 /// __maxnreg__.
 constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
-// The division of a row of D bytes into chunks of 16 bytes.
+// Chunks of 16 bytes in a row of D bytes, and other divisions of rows and tiles.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
-constexpr int kGroups = HEAD_DIM / 64;      ///< groups of 64 bytes; a quad loads one at once
+constexpr int kGroups = HEAD_DIM / 64;      ///< 64-byte groups of a row; a quad loads one at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
@@ -131,7 +131,7 @@ constexpr int kExchangeBytes = WARPS_KV > 1 ? WARPS_KV* kTileM* HEAD_DIM * 4 : 0
 constexpr bool kExchangeApart = PRODUCER_WARPS > 0 && kPersistent;
 constexpr int kExchange = kExchangeApart ? kRingEnd : kKRing;
 constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);
-constexpr int kStatsBytes = WARPS_KV > 1 ? WARPS_KV* kTileM * 8 : 0;  ///< maximum and sum
+constexpr int kStatsBytes = WARPS_KV > 1 ? WARPS_KV* kTileM * 8 : 0;  ///< each row's maximum, sum
 constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = PRODUCER_WARPS > 0 ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;
@@ -142,8 +142,8 @@ static_assert(TILE_N * kRowChunks >= kCopiers || kCopiers % (TILE_N * kRowChunks
               "threads that copy must get equal numbers of a tile's chunks");
 static_assert(kCopiers % kRowChunks == 0, "a thread must copy one column of chunks only");
 
-/// The swizzle of a row's chunks. The swizzle puts the two rows that eight lanes of a 16-byte load
-/// touch, and the eight rows of an ldmatrix matrix, in different banks.
+/// The swizzle of a row's chunks, 0 unless SWIZZLE is xor. It puts the two rows that eight lanes of
+/// a 16-byte load touch, and the eight rows of an ldmatrix matrix, in different banks.
 __device__ __forceinline__ int swizzle_of(int row) {
   if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
   return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);

@@ -1,4 +1,4 @@
-// Tiles of Q, K and V in shared memory, and the ring of K and V tiles.
+// Tiles of K and V in shared memory, and the rings that hold them.
 #pragma once
 
 #include "common/mbarrier.cuh"
@@ -25,7 +25,7 @@ __device__ __forceinline__ void sync_consumers() {
 }
 
 /// The tiles of keys of one work item, numbered (`step`) in the order of use: from the last one
-/// down, so that the tile that needs a mask comes first. `shared`: the start of the shared memory.
+/// down, so that tiles that need a mask come first. `shared`: the start of the shared memory.
 struct Tiles {
   u32 shared;
   const u8* k;  ///< row 0 of the head

@@ -15,10 +15,10 @@ __device__ constexpr bool is_linear(int n) {
   return EXP == EXP_LINEAR || (EXP == EXP_ALTERNATE && n % 4 != 0);
 }
 
-/// P is 2^(score - maximum + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416. With
-/// kCeilings, a maximum is raised beyond the scores, so that P may grow before the next raise: by a
-/// factor of up to 2^LAZY_RESCALE in rows with many large scores, but only by a factor of 2 in the
-/// other rows, where more of the P would become 0: e4m3 has no numbers between 0 and 2^-9, and
+/// P is 2^(scale (score - maximum) + kPOffset). In e4m3, which ends at 448, P reaches 2^8.7 = 416.
+/// With kCeilings, a maximum is raised beyond the scores, so that P may grow before the next raise:
+/// by a factor of up to 2^LAZY_RESCALE in rows with many large scores, but only by a factor of 2 in
+/// the other rows, where more of the P would become 0: e4m3 has no numbers between 0 and 2^-9, and
 /// linear interpolation gives none between 0 and 2^-7.
 constexpr bool kCeilings = kPvFp8 && LAZY_RESCALE > 0;
 constexpr float kPOffset = kPvFp8 ? 8.7f : 0.0f;

@@ -4,7 +4,7 @@
 
 #include "common/types.cuh"
 
-/// The kernel's arguments. Q, K, V and O are contiguous (B, H, L, D).
+/// The kernel's arguments. Q, O: contiguous (B, H, Lq, D); K, V: contiguous (B, Hkv, Lkv, D).
 struct Problem {
   const u8* q;
   const u8* k;

@@ -205,7 +205,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
     ptx::wait_products<0>(scores.at[0]);
     if (kSteps == 1) ring.release_k(tiles.number(0), walk.role);
     mask_if_needed(scores, tiles.first_key(0) + at.key, walk.first_row, tiles.kv_len, walk.role);
-    (void)raise_maxima(state, scores, walk.scale);  // O is still zero
+    (void)raise_maxima(state, scores, walk.scale);  // O is zero: nothing to rescale
     exponentiate(scores, state, walk.scale);
     pack(flight.of(0), scores);
   }

@@ -95,13 +95,13 @@ constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Whether a branch skips the rescaling that LAZY_RESCALE avoids; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-/// Whether row sums are P times ones: in f16 in the second panel, which D = 128 needs for V.
+/// Whether row sums are P times ones: in f16, columns 64 to 71 of B, where V is if D is 128.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
-/// wgmma keeps 13 bits in sums of e4m3 products. O has mean 0 and stays small, but a row sum of
-/// thousands of keys would lose addends, so the sum of each step is added in f32. Unless OVERLAP is
-/// OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so kernels for
-/// long sequences need ROW_SUM add.
+/// wgmma keeps 13 bits in sums of e4m3 products. Sums for O stay small if V has both signs, but a
+/// row sum of thousands of keys would lose addends, so the sum of each step is added in f32. Unless
+/// OVERLAP is OPTIMISTIC, this addition would make ptxas serialise the products (note C7511), so
+/// kernels for long sequences need ROW_SUM add.
 constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.
@@ -128,7 +128,7 @@ constexpr int kProducerRegisters =
     min_of(min_of(kLaunchRegisters, 128), (kAllRegisters - kConsumerRegisters * kConsumerGroups) /
                                               max_of(PRODUCER_GROUP, 1) / 8 * 8);
 
-// The division of a row of D bytes into chunks of 16 bytes.
+// Chunks of 16 bytes in a row of D bytes, and other divisions of rows and tiles.
 constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
@@ -161,7 +161,7 @@ constexpr int kRingEnd = kPvFp8 ? kVRing + STAGES_V * kVSlotBytes : kOnes + kOne
 constexpr int kExchange = kKRing;
 constexpr int kExchangeBytes = kShares > 1 ? kShares* kTileM* HEAD_DIM * 4 : 0;
 constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);
-constexpr int kStatsBytes = kShares > 1 ? kShares* kTileM * 8 : 0;  ///< maximum and sum
+constexpr int kStatsBytes = kShares > 1 ? kShares* kTileM * 8 : 0;  ///< each row's maximum, sum
 constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = kProduced ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;

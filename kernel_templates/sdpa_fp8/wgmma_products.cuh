@@ -101,5 +101,5 @@ __device__ __forceinline__ void wait_values(Accumulated& state) {
   state.sum[0][2] += state.step_sum[2];
 #pragma unroll
   for (float& sum : state.step_sum) sum = 0.0f;
-  ptx::keep_here(state.step_sum);  // written before the next fence
+  ptx::keep_here(state.step_sum);  // the zeros are written before the next fence
 }

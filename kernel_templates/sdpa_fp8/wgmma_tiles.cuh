@@ -1,4 +1,4 @@
-// Tiles of Q, K and V in shared memory for wgmma, and the ring of K and V tiles.
+// Tiles of K and V in shared memory for wgmma, their rings, and the work items of a CTA.
 //
 // K is used as e4m3. V is unpacked to f16 by the thread that copied it, or transposed by the warp
 // that copied it. No other thread or warp uses the memory for the copied bytes, so no barrier is
@@ -43,7 +43,7 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
 }
 
 /// The tiles of keys of one work item, numbered (`step`) in the order of use: from the last one
-/// down, so that the tile that needs a mask comes first. `shared`: the start of the shared memory.
+/// down, so that tiles that need a mask come first. `shared`: the start of the shared memory.
 /// number() counts the tiles of all work items; ring slots and mbarrier phases depend on it.
 /// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
 /// row `first_row` of the tile.
@@ -146,7 +146,7 @@ struct Schedule {
     ++round;
     if (PERSISTENT_CTA && valid()) load();
   }
-  /// Returns false if there is no item after this one.
+  /// Sets `next` to the item after this one; returns false if there is none.
   __device__ __forceinline__ bool peek(Item& next) const {
     const int at = index(round + 1);
     if (at >= lines() * problem.batch_heads) return false;
@@ -161,7 +161,7 @@ struct Schedule {
     const int cta = static_cast<int>(blockIdx.x);
     return at_round * ctas + (at_round % 2 == 0 ? cta : ctas - 1 - cta);
   }
-  /// Consecutive items belong to one head or, with CAUSAL, have the same number of keys.
+  /// Items are numbered head by head or, with CAUSAL, from most to fewest keys.
   __device__ __forceinline__ Item item_at(int at) const {
     const int heads = problem.batch_heads;
     return kCausal ? item_of(problem, at % heads, at / heads)

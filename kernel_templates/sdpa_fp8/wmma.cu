@@ -1,8 +1,8 @@
-// FP8 attention forward, O = softmax(scale Q K^T) V, with online softmax and the CUDA WMMA shapes.
+// FP8 attention forward, O = softmax(scale Q K^T) V, with online softmax, by wmma or scalar FMA.
 //
-// Q, K, V: e4m3, (B, H, S, D) contiguous, each with one descale factor; O: f16. Any S >= 1;
-// D = HEAD_DIM; the scales are positive. Compiles for sm_80 and up. A work item is TILE_M queries
-// of one (batch, head); a CTA walks over the keys in tiles of TILE_N. Per tile:
+// Q, K, V: e4m3, (B, H, S, D) contiguous, each with one descale factor; O: f16. S >= 1;
+// S * D < 2^31; D = HEAD_DIM; the scales are positive. Compiles for sm_80 and up. A work item is
+// TILE_M queries of one (batch, head); a CTA walks over the keys in tiles of TILE_N. Per tile:
 //
 //   1. K and V arrive in shared memory (plain loads, a ring of cp.async, or producer warps)
 //   2. operands that wmma reads are converted to f16
@@ -34,7 +34,7 @@ __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, i
       if (tile >= STAGES) ptx::named_sync(kEmptyBarrier + tile % max_of(STAGES, 1), kThreads);
       copy_tile_async(pool, head, tile, copier);
     }
-    ptx::commit_copies();  // also an empty group: wait_copies counts groups
+    ptx::commit_copies();  // even without copies, because wait_copies() counts groups
     ptx::wait_copies<kLag>();
     if (tile >= kLag) {
       ptx::named_arrive(kFullBarrier + (tile - kLag) % max_of(STAGES, 1), kThreads);

@@ -72,8 +72,8 @@ constexpr int kConsumerBarrier = 1;
 constexpr int kFullBarrier = 2;                       ///< kFullBarrier + slot: its tile has arrived
 constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< kEmptyBarrier + slot: its tile was read
 
-// Strides in shared memory. Extra elements put the rows that a warp reads at once in
-// different banks.
+// Strides in shared memory, in elements of the type behind each stride (kKRowBytes: in bytes).
+// Extra elements put the rows that a warp reads at once in different banks.
 constexpr int kScoreStride = kKeys + 8;                                   ///< f32
 constexpr int kProbStride = REUSE_SCORES ? 2 * kScoreStride : kKeys + 8;  ///< f16
 constexpr int kQStride = QK_WMMA ? HEAD_DIM + 8 : HEAD_DIM + 4;           ///< f16 or f32

@@ -1,5 +1,5 @@
-// Tests --db of the programs that open a database: the file is no database, another process has
-// locked it, or the disk is full.
+// Tests --db of the programs that open a database, for example if the file is no database or is
+// damaged, if another process has locked it, or if the disk is full.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed
 
 class DatabaseOption : public testing::Test {
  protected:
-  /// Expects that programs that open a database reject `db` with exit code 2 and a message.
+  /// Expects that programs that open a database reject `db` with exit code 2 and a message that
+  /// matches `why`.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
     for (const std::string& program :
@@ -219,8 +220,9 @@ TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
-  // The file size limit (ulimit -f) has units of 512 bytes. Depending on the limit, evo-tune fails
-  // while it writes the schema, the compilations or the evaluations, or it succeeds.
+  // The file size limit (ulimit -f) has units of 512 bytes, or of 1 KiB in some shells. Depending
+  // on the limit, evo-tune fails while it writes the schema, the compilations or the evaluations,
+  // or it succeeds.
   int failed = 0;
   int stored_and_failed = 0;
   for (int limit = 150; limit < 20'000; limit = limit * 5 / 4) {

@@ -1,5 +1,5 @@
-// Tests evo-tune --explain, which times the steps from the default configuration and a milestone to
-// the winner. The programs are real, the device is fake.
+// Tests evo-tune --explain, which times the steps from the default configuration, and from the
+// first green milestone, to the winner. The programs are real, the device is fake.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

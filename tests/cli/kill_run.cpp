@@ -133,8 +133,8 @@ class KillRun {
     std::this_thread::sleep_for(microseconds(instant(random_)));
   }
 
-  /// Kills evo-tune at a random instant: at any time after its start, or shortly after it stored a
-  /// candidate.
+  /// Kills evo-tune at a random instant: in the first half of the duration of the undisturbed run,
+  /// or shortly after evo-tune stored a candidate.
   void kill_coordinator(RunningProgram& program) {
     if (random_() % 2 == 0) {
       pause(length_ / 2);

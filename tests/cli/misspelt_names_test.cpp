@@ -1,5 +1,5 @@
-// Tests misspelt options, commands, names and paths: each message names the intended word or lists
-// the allowed words.
+// Tests misspelt or missing options, commands, names and paths: where it can, the message names the
+// intended word or lists the allowed words.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Expects that each command ends with exit code 2 and the given message, which begins with the
-  /// name of the program.
+  /// Expects that each command ends with exit code 2 and a message that contains the name of the
+  /// program and the expected text.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =
@@ -37,7 +37,8 @@ class MisspeltNames : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     write_file(session_.path(name), text);
   }
-  /// Makes a run in evo.db, on the shape "mission" of the device "fake:measured".
+  /// Makes a run in evo.db on the device "fake:measured", and on the shape "mission" unless `more`
+  /// names others.
   void make_run(const std::string& more = {}) const {
     ASSERT_EQ(session_.run(FakeSession::tune("--generations 1 --seed 1" + more)).exit_code, 0);
   }

@@ -56,8 +56,8 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // evo-judge prints to standard error that times are predicted, while a worker is running,
-        // which matters if standard error is closed.
+        // While a worker runs, this command prints to standard error that times are predicted. If
+        // standard error is closed, the text must not go to the socket of the worker.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {

@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A problem whose kernel writes partial sums of x, more or fewer depending on the configuration.
-/// The check program adds the partial sums up and compares the total.
+/// The check program adds the partial sums up and compares the total with the sum of x.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {

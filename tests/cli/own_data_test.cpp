@@ -1,6 +1,6 @@
-// Tests arguments and references of users' kernels: __constant__ variables, structures, formulas,
-// files, and references that are no kernel. Uses the real programs, NVRTC, and a virtual GPU or the
-// device that EVO_TEST_DEVICE names.
+// Tests arguments and references of users' kernels, for example __constant__ variables, structures,
+// formulas, files, and references that are no kernel. Uses the real programs, NVRTC, and a virtual
+// GPU or the device that EVO_TEST_DEVICE names.
 
 #include "tests/cli/own_data.hpp"
 

@@ -1,6 +1,6 @@
-// Tests kernels as users write them: C++ templates as entry points, partly compared outputs, scalar
-// arguments, headers, constraints, and variables that nothing sets. Uses the real programs, NVRTC
-// and the device that OwnKernel::device() names.
+// Tests kernels as users write them, for example with C++ templates as entry points, partly
+// compared outputs, scalar arguments, headers, constraints, and variables that nothing sets. Uses
+// the real programs, NVRTC and the device that OwnKernel::device() names.
 
 #include "tests/cli/own_kernel.hpp"
 
@@ -59,8 +59,8 @@ open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118
 )py");
   }
 
-  /// Writes a kernel that sets y[i] = 3 * x[i] for i < N / 40 (for i < N / 40 - 1 if `last` is "-
-  /// 1"), and executes the statement `rest` for every other i < N / 8.
+  /// Writes a kernel that sets y[i] = 3 * x[i] for i < N / 40 `last` (`last`: empty or "- 1"), and
+  /// executes the statement `rest` for every other i < N / 8.
   void writes(const std::string& last, const std::string& rest) const {
     kernel(
         "__global__ void triple(const float* x, float* y, int n) {\n"

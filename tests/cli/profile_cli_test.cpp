@@ -1,5 +1,5 @@
 // Tests evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute (ncu).
-// The script runs the worker program and then prints made-up metrics. The file also tests NVTX
+// The script runs the worker program and then reports made-up metrics. The file also tests NVTX
 // ranges.
 
 #include <fmt/format.h>
@@ -28,9 +28,9 @@ std::string counted(double tensor, double dram) {
 }
 
 /// A folder with a script in place of ncu, which reports the given utilisation of the tensor cores
-/// and of the memory. As long as files idle0, idle1 … exist, each call of the script removes one
-/// file and reports 12 % (tensor cores) and 90 % (memory). If a file `interrupt` exists, the script
-/// sends SIGINT to evo-tune.
+/// and of the memory. As long as files idle0, idle1 … exist, each profiling by the script removes
+/// one file and reports 12 % (tensor cores) and 90 % (memory). If a file `interrupt` exists, the
+/// script sends SIGINT to evo-tune.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {

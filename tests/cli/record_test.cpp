@@ -148,8 +148,9 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
 }
 
 /// Writes a space of the planted (deliberately defective) kernels in which the macro BUG has only
-/// the values `defects`. For each defect, the space has 34 configurations in 17 pairs; the two
-/// configurations of a pair have the same machine code. Returns evo-record's option for this space.
+/// the values `defects`. For each of these values, the space has 34 configurations in 17 pairs; the
+/// two configurations of a pair have the same machine code. Returns evo-record's option for this
+/// space.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");

@@ -41,8 +41,8 @@ std::string evaluation_line(const EvaluationRecord& record, const std::string& f
                      record.kernel_key + " shared " + std::to_string(record.dynamic_shared_bytes) +
                      " " + outcome(record);
   if (!first.empty()) line += " same as " + first;
-  // The number of checked seeds is left out for a slow kernel, because it depends on the times that
-  // the worker has measured before.
+  // The number of checked seeds is left out for a kernel whose timing stopped early, because the
+  // number depends on the times that the worker has measured before.
   const bool is_slow = record.timing && !record.timing->complete;
   std::string last;
   for (const CheckResult& check : record.checks) {

@@ -8,8 +8,8 @@
 namespace evo {
 
 /// The content of a run as lines of text, in order. Leaves out data that may differ between two
-/// runs with the same decisions: dates, durations, row ids, and the numbers in the reasons of
-/// rejections, which depend on the random inputs of each process.
+/// runs with the same decisions, for example dates, durations, row ids, and the numbers in the
+/// reasons of rejections, which depend on the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
 /// Compares two results of run_content(). Returns both versions of the first line that differs; ""

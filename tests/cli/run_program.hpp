@@ -13,7 +13,8 @@ struct ProgramResult {
 
 /// Runs one of the project's programs ("evo-elite --json …") in the shell and waits for its end.
 /// `folder`: the program's working folder. `prefix`: shell text before the program, for example
-/// "env NAME=VALUE ". Throws std::runtime_error if the program cannot be started.
+/// "env NAME=VALUE ". Throws std::runtime_error if the shell cannot be started. If there is no such
+/// program, the exit code is 127.
 [[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder,
                                         const std::string& prefix = {});
 

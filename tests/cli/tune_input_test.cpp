@@ -1,6 +1,6 @@
 // Tests evo-tune and evo-judge with input that they cannot use. The programs must end with exit
-// code 2 (3 if something is missing on the machine) and a message that names the file, the key, the
-// value and the allowed values.
+// code 2 (3 if something is missing on the machine) and a message that names the wrong input, for
+// example the file, the key, the value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

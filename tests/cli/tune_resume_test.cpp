@@ -88,8 +88,8 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
 TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
-  // Each repetition kills evo-tune in the first generation, which has more than 12 evaluations, and
-  // then resumes the run.
+  // Each repetition starts a run, kills evo-tune in the first generation, which has more than 12
+  // evaluations, and then resumes the run.
   for (const int evaluations : {3, 12, 6}) {
     EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
     const std::size_t stored = session_.store().evaluations(1).size();

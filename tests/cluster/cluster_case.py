@@ -31,8 +31,8 @@ ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 def free_ports(count):
     """Returns the first of `count` consecutive TCP ports that are free. The first port that is
-    tried depends on the process id, so that tests that start together seldom try the same ports. It
-    is below 32768, the first port that Linux by default gives to outgoing connections."""
+    tried depends on the process id, so that tests that start together seldom try the same ports.
+    This port is below 32768, the first port that Linux by default gives to outgoing connections."""
     for first in range(26000 + os.getpid() % 97 * 60, 60000, count):
         sockets = []
         try:

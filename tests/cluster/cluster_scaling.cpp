@@ -31,7 +31,7 @@ struct Arguments {
 
 struct Outcome {
   double candidates_per_s = 0;
-  double near_optimum_s = 0;  ///< negative: never
+  double near_optimum_s = 0;  ///< time until a kernel is near the optimum; negative: never
   double coordinator_ms = 0;  ///< processor time for each candidate
 };
 
@@ -154,9 +154,11 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "cluster-scaling: simulates how many candidates a second many GPUs and compilers evaluate");
-  app.add_option("--gpus", arguments.gpus, "numbers of GPUs, one for each run")
+  app.add_option("--gpus", arguments.gpus,
+                 "numbers of GPUs; each is simulated with each number of compilers")
       ->capture_default_str();
-  app.add_option("--compilers", arguments.compilers, "numbers of compilers, one for each run")
+  app.add_option("--compilers", arguments.compilers,
+                 "numbers of compilers; each is simulated with each number of GPUs")
       ->capture_default_str();
   app.add_option("--compile-ms", arguments.compile_ms, "mean duration of a compilation")
       ->capture_default_str();

@@ -57,7 +57,7 @@ class LaunchTest(Cluster):
 
 
 class Relay:
-    """A relay between the workers and the run. The relay forwards all data, records the data from
+    """A relay between the workers and the run. The relay forwards data, records the data from
     the workers, and can imitate a broken network."""
 
     def __init__(self, target):

@@ -39,8 +39,8 @@ class Damage : public testing::Test {
     store.finish_run(run, RunStatus::kFinished);
   }
 
-  /// All data that programs such as evo-elite read from the database, as text. Throws DbError if
-  /// the database is damaged.
+  /// The data that evo-elite shows (elites, ladder, rejections), with the cubins of the elites, as
+  /// text. Throws DbError if the database is damaged.
   static std::string answers(const std::filesystem::path& file) {
     const Store store = Store::open_read_only(file);
     std::ostringstream text;

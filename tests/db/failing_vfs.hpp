@@ -4,9 +4,9 @@
 
 namespace evo {
 
-/// A file system for SQLite on which the n-th change of a file fails. After construction, SQLite
-/// uses this file system for every opened database; the destructor restores the previous file
-/// system.
+/// A file system for SQLite on which chosen changes of files fail (see fail()). After construction,
+/// SQLite uses this file system for every opened database; the destructor restores the previous
+/// file system.
 class FailingVfs {
  public:
   FailingVfs();

@@ -34,7 +34,7 @@ def comparable(line):
 
 
 def matches(expected, printed):
-    """Whether the printed lines match the expected lines, in which a line "…" matches any lines."""
+    """Whether the printed lines match the expected lines. "…" matches any number of lines."""
     if not expected:
         return not printed
     if expected[0] == "…":

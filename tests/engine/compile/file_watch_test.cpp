@@ -1,5 +1,5 @@
-// Tests which files the compiler may open. Starts the program evo-worker, because only this program
-// intercepts the functions that open files.
+// Tests which files the compiler may open, and on which files a stored compilation depends. Starts
+// the program evo-worker, because only this program intercepts the functions that open files.
 
 #include "engine/compile/file_watch.hpp"
 
