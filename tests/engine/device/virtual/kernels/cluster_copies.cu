@@ -1,4 +1,5 @@
-// Kernels with mbarriers and copies across the CTAs of a cluster. Macros BUG_* add defects.
+// Clusters whose CTAs exchange data by copies, mbarriers, a flag or a lock. BUG and BUG_* add
+// defects.
 
 #include <cooperative_groups.h>
 

@@ -4,7 +4,7 @@
 
 namespace cg = cooperative_groups;
 
-// Every CTA counts those values of all CTAs of its cluster that fall into its own range of bins.
+// Each CTA holds a quarter of the bins in shared memory, and all CTAs of its cluster add to them.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, const int* in) {
   constexpr unsigned kBins = 64;
   __shared__ unsigned counts[kBins / 4];

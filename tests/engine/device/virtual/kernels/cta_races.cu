@@ -1,5 +1,5 @@
 // Kernels whose 4 CTAs of 64 threads access the same global memory. `in` and `out` have 256
-// elements; `out` is zero at first. With BUG, nothing orders the accesses.
+// elements; `out` is zero at first. With BUG, most kernels have accesses that nothing orders.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
