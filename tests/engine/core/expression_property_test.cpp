@@ -33,7 +33,7 @@ struct Tree {
 };
 
 double python_modulo(double a, double b) {
-  // Computes the remainder with the divisor's sign from the truncated remainder.
+  // The remainder of std::fmod has the sign of the dividend; Python's has the sign of the divisor.
   double rest = std::fmod(a, b);
   while ((b > 0 && rest < 0) || (b < 0 && rest > 0)) rest += b;
   return rest;

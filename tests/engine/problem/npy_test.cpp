@@ -175,7 +175,7 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
 }
 
 /// NumPy uses the last of two equal keys in the header of a .npy file, and rejects a header that is
-/// not a dictionary of the keys descr, fortran_order and shape. evo-tune refuses all such headers.
+/// not a dictionary of the keys descr, fortran_order and shape. evo-tune rejects all such headers.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');

@@ -1,5 +1,4 @@
-// Clusters whose CTAs exchange data by copies, mbarriers, a flag or a lock. BUG and BUG_* add
-// defects.
+// Kernels whose CTAs share data by copies, mbarriers, a flag or a lock. BUG, BUG_* add defects.
 
 #include <cooperative_groups.h>
 
