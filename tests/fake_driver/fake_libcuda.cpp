@@ -1,7 +1,7 @@
 // A fake libcuda.so.1 for the machine that the file EVO_FAKE_MACHINE describes. The library
-// supports calls up to the creation of a context; functions that load or launch kernels fail
-// (missing_functions.cpp). The macro EVO_FAKE_CUDA_VERSION is the CUDA version whose functions the
-// library has, for example 1200 for CUDA 12.0.
+// supports the calls that create a context, streams and events; functions for memory and kernels
+// fail (missing_functions.cpp). The macro EVO_FAKE_CUDA_VERSION is the CUDA version whose functions
+// the library has, for example 1200 for CUDA 12.0.
 
 #include <cuda.h>
 

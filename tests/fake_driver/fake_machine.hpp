@@ -35,7 +35,8 @@ struct Card {
 
 /// A machine with NVIDIA's driver, as the fake libraries of this folder report it. The libraries
 /// read its description from the JSON file that the environment variable EVO_FAKE_MACHINE names.
-/// The keys of this file are the names of the members; a member without a key has its default.
+/// The keys of this file are the names of the members; a member without a key has its default,
+/// except that without free_mib all memory is free.
 struct Machine {
   int cuda = 0;                ///< 12040 for 12.4
   std::string driver;          ///< "550.54.14"

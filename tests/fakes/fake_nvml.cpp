@@ -85,7 +85,8 @@ int nvmlDeviceGetUtilizationRates(Device, Utilization* rates) {
 /// Lists the processes on the GPU: by default another process and this process. With
 /// EVO_FAKE_NVML=crowd, lists a hundred processes. With EVO_FAKE_NVML=contained, lists one other
 /// process in the first call, and from the second call on also this process, but under another
-/// process id, as in a container.
+/// process id, as in a container. EVO_FAKE_NVML_PROCESS, if set, is the id of the first listed
+/// process.
 int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo* infos) {
   ++listed;
   const unsigned size = does("crowd") ? 100 : does("contained") && listed < 2 ? 1 : 2;

@@ -137,6 +137,7 @@ class FakeDeviceService final : public DeviceService {
 
 /// A RunStore in memory instead of a database. After fail_at(N), the write with number N (1 is the
 /// first) and all later writes throw DbError, as if the process had been killed at this moment.
+/// After fail_at(0), writes succeed again.
 class MemoryStore final : public RunStore {
  public:
   [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(

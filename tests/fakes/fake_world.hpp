@@ -169,7 +169,8 @@ inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId r
   return lines;
 }
 
-/// All decisions of a run as lines of text, in order.
+/// The outcome of every candidate of a run and the elite of every generation, as lines of text.
+/// Unlike outcomes(), the lines also contain duplicates, rejections and the ids of elite members.
 inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {

@@ -11,7 +11,8 @@ namespace evo::fake {
 [[nodiscard]] std::variant<Kernel, Fault> link_planted(const Program& program);
 
 /// The made-up time of a planted kernel in µs, equal in every call with equal arguments. Kernels
-/// with THREADS 128 and ITEMS 2 are fastest; the times of samples scatter by ±0.3 %.
+/// with THREADS 128 and ITEMS 2 are fastest; the times of samples scatter by ±0.3 %. With the
+/// defect `lies_about_time`, the time is always 1e-9 µs.
 [[nodiscard]] double planted_time_us(const Program& program, std::int64_t sample);
 
 }  // namespace evo::fake

@@ -17,9 +17,9 @@ void run_bundle(std::string_view input);
 void run_expression(std::string_view input);
 /// Reads the input as the stream of MessagePack frames that a worker sends.
 void run_frame(std::string_view input);
-/// Reads the input as a PTX module and launches its kernels on a virtual GPU, with a small grid and
-/// few instructions. A first line "// launch CTAS THREADS SHARED_BYTES" sets the number of CTAs,
-/// the threads per CTA and the dynamic shared memory.
+/// Reads the input as a PTX module and launches up to two of its kernels on a virtual GPU, with a
+/// small grid and few instructions. A first line "// launch CTAS THREADS SHARED_BYTES" sets the
+/// number of CTAs, the threads per CTA and the dynamic shared memory.
 void run_ptx(std::string_view input);
 /// Reads the input as a recording (configurations and their times), with or without gzip.
 void run_recording(std::string_view input);

@@ -10,7 +10,8 @@
 #   EVO_FUZZ_JOBS     number of targets at a time (default: number of cores)
 #   EVO_FUZZ_WORKERS  number of processes for each target (default: 1)
 #   EVO_FUZZ_SEED     seed of the mutations; 0 (default): a new seed each time
-#   EVO_FUZZ_OUT      the folder OUT for logs, findings and new inputs (default: build/fuzz/out)
+#   EVO_FUZZ_OUT      the folder OUT for logs, findings and new inputs (default: build/fuzz/out; for
+#                     packed targets, the folder out beside this script)
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
 all=(bundle expression frame ptx recording spec)

@@ -12,8 +12,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// A folder with an empty file for each source file that problem files name. The fuzz target does
-/// not read the source files.
+/// A folder with an empty file for each source file that the problem files of the corpus name. The
+/// fuzz target does not read the source files.
 const std::filesystem::path& problem_folder() {
   static const ScratchFolder folder;
   static const bool filled = [] {

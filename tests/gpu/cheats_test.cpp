@@ -1,4 +1,5 @@
-// Tests kernels that cheat (cheats.cu): each is rejected at the gate that it tries to deceive.
+// Tests kernels that cheat (cheats.cu): a gate rejects them, or, if a kernel only varies its speed,
+// its reported time is long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

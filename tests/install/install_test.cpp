@@ -1,5 +1,6 @@
 // Tests the programs after an installation in a temporary folder. The programs do not see the
-// environment variables of the test, such as the locations of build folders.
+// environment variables of the test, such as the locations of build folders; exceptions: EVO_NVRTC
+// and CUDA_HOME.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ class Installed : public testing::Test {
                              "; } >" + (folder_.path() / "output").string() + " 2>&1";
     return std::system(line.c_str());
   }
-  /// Runs an installed program. The environment of the program has only PATH, the location of this
-  /// machine's CUDA Toolkit, and `variables`.
+  /// Runs an installed program. The environment of the program has only a PATH of the system's
+  /// programs, EVO_NVRTC and CUDA_HOME if they are set, and `variables`.
   int run(const std::string& command, const std::string& variables = {}) {
     return shell("env -i PATH=/usr/bin:/bin ${EVO_NVRTC:+EVO_NVRTC=$EVO_NVRTC} " +
                  std::string("${CUDA_HOME:+CUDA_HOME=$CUDA_HOME} ") + variables + " " + prefix() +

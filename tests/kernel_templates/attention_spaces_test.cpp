@@ -121,8 +121,8 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
           {{"STAGES_V", "3"}}};
 }
 
-/// The template must contain the rules of its space: it must not compile a configuration that the
-/// space forbids.
+/// The template must contain the rules of its space, except limits of a GPU: it must not compile a
+/// configuration that violates such a rule.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
   for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
     const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());

@@ -1,5 +1,6 @@
-// Tests that templates contain the rules of their spaces: a forbidden configuration gives a compile
-// error with a reason instead of a wrong kernel.
+// Tests that the templates sdpa_fp8/wmma and row_softmax contain the rules of their spaces, except
+// limits of a GPU: a forbidden configuration gives a compile error with a reason instead of a wrong
+// kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -22,7 +22,8 @@ class ShippedSpace {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Shape& timed_shape() const;
-  /// One shape for each set of compiler macros that shapes define, the timed shape first.
+  /// One shape for each set of compiler macros that the shapes of the template define, the timed
+  /// shape first.
   [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
 
   /// The compile request of a candidate for `shape`, with `source` in place of the source of the

@@ -1,5 +1,5 @@
-// Tests with NVRTC by which names (entries) a kernel of a source can be requested, and the errors
-// for wrong names and wrong sources.
+// Tests by which names (entries) NVRTC finds the kernels of a source, and the errors for wrong
+// names, options and architectures and for faulty headers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

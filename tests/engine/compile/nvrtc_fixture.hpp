@@ -13,8 +13,8 @@
 
 namespace evo {
 
-/// CUDA source with two kernels. Kernel k keeps LIVE values in registers and uses SHARED floats of
-/// shared memory.
+/// CUDA source with two kernels. A thread of kernel k uses LIVE floats at a time, in registers if
+/// they fit, and a CTA uses SHARED floats of shared memory.
 inline constexpr const char* kNvrtcSource = R"(
 extern "C" __global__ void other(float* y) { y[0] = 1; }
 extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {

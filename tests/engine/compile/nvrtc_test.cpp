@@ -1,6 +1,6 @@
-// Tests compilation with NVRTC: the resources (registers, spills, shared memory) agree with the
-// cubin and with the report of the program ptxas, sources cannot forge them, and macros of the
-// configuration keep their values.
+// Tests compilation with NVRTC. For example, the resources (registers, spills, shared memory) agree
+// with the cubin and with the report of the program ptxas, sources cannot forge these resources,
+// and a source that changes a macro of the configuration is rejected.
 
 #include "engine/compile/nvrtc.hpp"
 
@@ -202,8 +202,8 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
   }
 }
 
-/// A source can print text to the compiler's log in many ways, for example by #warning, but such
-/// text never changes the resources that are read from the log.
+/// A source can print text to the compiler's log in many ways, for example by #warning. Such text
+/// never changes the resources that are read from the log, but the source may be rejected.
 TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
   const std::string report =
       "Compiling entry function 'k' for '" + GetParam() +
@@ -236,8 +236,8 @@ TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
   EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
 }
 
-/// The exported source, compiled without the candidate's options, gives the same machine code as
-/// the candidate.
+/// The exported source, compiled without the candidate's headers and -D options, gives PTX with the
+/// same hash as the candidate's PTX.
 TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   const sample::TemporaryFolder folder;
   const auto root = folder.path();

@@ -26,7 +26,7 @@ constexpr const char* kProgramLog =
     "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
     "ptxas info    : Used 8 registers, used 0 barriers\n";
 
-// A log in NVRTC's format, whose line about spills begins differently.
+// A log in NVRTC's format. Its line about spills begins differently from that of ptxas.
 constexpr const char* kNvrtcLog =
     "ptxas info    : Compiling entry function 'k' for 'sm_89'\n"
     "ptxas info    : Function properties for k\n"

@@ -14,8 +14,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error for a source that changes the macros TILE or MODE, which the space sets; "" if there
-/// is no error.
+/// The error for the source `text`, which may include `header` as part.cuh. The space sets the
+/// macros TILE and MODE, which the source must not change. "" if there is no error.
 std::string checks_say(const std::string& text, const std::string& header = {}) {
   try {
     require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});

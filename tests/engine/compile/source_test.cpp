@@ -152,7 +152,8 @@ TEST_F(SourceTest, ATextThatNoCompilerTakesIsNamed) {
   EXPECT_EQ(error_of(kernel + "// \xef\xbb\xbf\n"), "read");
 }
 
-/// Included files outside the root folder of the source are rejected before they are read.
+/// Without include paths, included files outside the root folder of the source are rejected before
+/// they are read. Directives whose file name is a macro, empty or incomplete are rejected, too.
 TEST_F(SourceTest, NothingOutsideOfTheRootIsRead) {
   write_file(root().parent_path() / "evo_secret_of_source_test", "hunter2\n");
   std::filesystem::create_symlink("/etc/passwd", root() / "kernel/linked.cuh");

@@ -1,5 +1,5 @@
 // Compares the values of random expressions with an independent evaluator of expression trees. The
-// expressions use all operators and most functions of the expression language.
+// expressions use all operators of the expression language, and six of its functions.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct Tree {
 };
 
 double python_modulo(double a, double b) {
-  // Computes the remainder with the divisor's sign from the truncated remainder.
+  // The remainder of std::fmod has the sign of the dividend; Python's has the sign of the divisor.
   double rest = std::fmod(a, b);
   while ((b > 0 && rest < 0) || (b < 0 && rest > 0)) rest += b;
   return rest;
@@ -211,8 +211,8 @@ std::string rendered(const Tree& tree, Random& random, Rule at_least) {
       break;
     case kOr:
     case kAnd:
-      // The right operand needs no parentheses: `a or b or c` has the same value, whichever `or` is
-      // evaluated first.
+      // The right operand needs no parentheses, because the language groups equal operators from
+      // the right: `a or b or c` is `a or (b or c)`.
       text = part(0, stronger(tree.rule)) + " " + tree.op + " " + part(1, tree.rule);
       break;
     case kNot:
@@ -304,8 +304,8 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
   EXPECT_GT(split, 300);
 }
 
-/// Parsing and evaluating any sequence of the expression language's words gives a finite value or
-/// an InputError, but never crashes or hangs.
+/// Parsing and evaluating random sequences of words, most of which belong to the expression
+/// language, gives a finite value or an InputError, but never crashes or hangs.
 TEST(ExpressionProperty, ArbitraryTextEndsInAValueOrAnInputError) {
   Random random(22);
   const char* const words[] = {"(",  ")", "[",  "]",  ",",  "?", ":",   "=", "==",  "<",

@@ -1,4 +1,5 @@
-// Tests the order in which the pool assigns devices to waiting coroutines, and the loss of devices.
+// Tests the order in which the pool assigns devices to waiting coroutines, and devices that are
+// lost, leave or join.
 
 #include "engine/evaluate/device_pool.hpp"
 

@@ -135,8 +135,8 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
   EXPECT_FALSE(none.has_interpreter());
 }
 
-/// Makes a whole run, and returns its decisions as lines of text. `interprets`: the behaviour of
-/// the virtual GPU that checks in addition; nullopt: there is none.
+/// Makes a whole run, and returns its outcomes as lines of text, by story(). `interprets`: the
+/// behaviour of the virtual GPU that checks in addition; nullopt: there is none.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
   World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});

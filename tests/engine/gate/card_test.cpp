@@ -215,7 +215,7 @@ TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
   const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
   EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
   EXPECT_EQ(verdict(""), "passed");
-  // The kernel changes its input only on the third seed.
+  // The kernel changes its input only on the third seed of the shape "timed".
   EXPECT_THAT(
       verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
       HasSubstr("changed its input 'x', first at byte 3"));

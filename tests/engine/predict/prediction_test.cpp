@@ -112,8 +112,8 @@ double walked_flops(const LaunchProfile& profile, const LineActivities& lines, b
   return flops / phases;
 }
 
-/// The same as a mean over the CTAs of the grid: the sum over the kinds of CTAs, each weighted by
-/// its share of the CTAs.
+/// The matrix operations (FLOP) on the simulated paths of a CTA's warps, as a mean over the CTAs of
+/// the grid: the sum over the kinds of CTAs, each weighted by its share of the CTAs.
 double walked_flops(const LaunchProfile& profile, bool is_sm90) {
   double flops = 0;
   for (const CtaKind& kind : profile.kinds)

@@ -38,7 +38,7 @@ constexpr std::array<Format, 4> kFormats = {{{"e4m3", Dtype::kE4m3, 4, 3, false,
 /// The value of a bit pattern by the formula of the OCP 8-bit floating point specification and IEEE
 /// 754: (−1)^s · 2^(e − bias) · (1 + m / 2^M), or (−1)^s · 2^(1 − bias) · m / 2^M when e is 0. Here
 /// s is the sign bit, e the exponent field, m the mantissa field, and M the number of mantissa
-/// bits. The largest e also encodes infinity and NaN.
+/// bits. The largest e also encodes NaN and, except in e4m3, infinity.
 double value_of(const Format& format, unsigned code) {
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
   const unsigned mantissas = 1U << format.mantissa_bits;

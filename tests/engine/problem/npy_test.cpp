@@ -175,7 +175,7 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
 }
 
 /// NumPy uses the last of two equal keys in the header of a .npy file, and rejects a header that is
-/// not a dictionary of the keys descr, fortran_order and shape. evo-tune refuses all such headers.
+/// not a dictionary of the keys descr, fortran_order and shape. evo-tune rejects all such headers.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');
@@ -209,8 +209,7 @@ TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   EXPECT_THAT(complaint(Dtype::kE5m2, 1), HasSubstr("element 0 is 9"));
 }
 
-/// For any header of a .npy file, the reader reports an error or returns the right number of bytes;
-/// it never crashes.
+/// The reader must not crash on a .npy file that is cut off or in which one byte was changed.
 TEST_F(Npy, BrokenHeadersAreNoCrash) {
   write("<f4", "2,", bytes<float>({1, 2}));
   const std::string whole = read_text_file(file_);

@@ -43,7 +43,7 @@ TEST(HashPtx, NothingHidesTheCodeBehindIt) {
     EXPECT_NE(hash_ptx(text + "\nadd.s32 %r1, %r2, 1;\n"),
               hash_ptx(text + "\nsub.s32 %r1, %r2, 1;\n"))
         << curtain;
-    if (text.starts_with("//")) continue;  // a comment, on the same line
+    if (text.starts_with("//")) continue;  // the code would be part of the comment
     EXPECT_NE(hash_ptx(text + " add.s32 %r1, %r2, 1; "), hash_ptx(text + " sub.s32 %r1, %r2, 1; "))
         << curtain;
   }

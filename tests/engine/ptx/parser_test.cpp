@@ -113,8 +113,8 @@ TEST(PtxDecoder, ReusesSlotsOfRegistersThatAreNeverLiveTogether) {
   EXPECT_LT(program->register_bytes, 20 * kSlotBytes);
 }
 
-/// For any PTX, the decoder reports an error with a line number or returns a program; it never
-/// crashes.
+/// For PTX with random changes, the decoder reports an error with a line number or returns a
+/// program; it never crashes.
 TEST(PtxDecoder, SurvivesMutatedPtx) {
   const std::string original = test::kernel_source("sample.ptx");
   ASSERT_FALSE(original.empty());

@@ -104,7 +104,7 @@ TEST(LargeSpace, AThousandParametersWithConstraintsLoadInAMoment) {
   }
   std::optional<Space> space;
   EXPECT_LT(seconds_to([&] { space.emplace(std::move(definition)); }), kAMoment);
-  // Valid candidates are ascending sequences of 1000 numbers from 1 to 10; their number is the
+  // Valid candidates are non-decreasing sequences of 1000 numbers from 1 to 10; their number is the
   // binomial coefficient (1009 over 9).
   double expected = 1;
   for (int i = 1; i <= 9; ++i) expected *= (1000.0 + i) / i;

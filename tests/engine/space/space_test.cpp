@@ -133,7 +133,8 @@ TEST(Space, SamplesUniformly) {
     chi_square += off * off / kPerCandidate;
   }
   EXPECT_EQ(drawn.size(), valid.size());
-  // Chi-squared has mean n − 1 and variance 2 (n − 1); the test allows five standard deviations.
+  // For n valid candidates, chi-squared has mean n − 1 and variance 2 (n − 1); the test allows five
+  // standard deviations above the mean.
   const auto degrees = static_cast<double>(valid.size() - 1);
   EXPECT_LT(chi_square, degrees + 5 * std::sqrt(2 * degrees));
 }

@@ -197,8 +197,8 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
-  // Several tries are allowed, because all launches of a screening together have only 10 ms and the
-  // operating system may delay this process.
+  // Several tries are allowed, because the additional launches of a screening have only 10 ms
+  // together, and the operating system may delay this process.
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);

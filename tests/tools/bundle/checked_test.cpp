@@ -143,8 +143,9 @@ TEST(CheckedConditions, ZeroStandsForNoRemainder) {
 
 TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   const auto of = [](const std::string& line) { return code_divisors(line + "\n"); };
-  // NVRTC 13.0 generates this code for n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n
-  // % 11. Only the odd factors of these divisors are expected.
+  // NVRTC 13.0 generates this code for n % 7 (signed and unsigned), n % 6, n % 97, n % 1000, n %
+  // 641, 64-bit n % 7 and n % 11, and 16-bit n % 7. Only the odd factors of these divisors are
+  // expected.
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, -1840700269;"), ElementsAre(7));
   EXPECT_THAT(of("mul.wide.u32 \t%rd1, %r1, 613566757;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, 715827883;"), ElementsAre(3));

@@ -102,7 +102,8 @@ class SizeTests : public testing::Test {
 };
 
 /// A kernel whose `body` treats two sizes alike if kind() has the same result for both. `at_least`:
-/// of the sizes of the same kind as a checked size, the fraction that the bundle must serve.
+/// of the sizes of the same kind as a checked size that would be served without `body`, the
+/// fraction that the bundle must serve.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;

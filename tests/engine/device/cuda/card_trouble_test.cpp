@@ -1,4 +1,5 @@
-// Tests messages about an unusable GPU; the messages depend on the driver's files in /dev.
+// Tests messages about an unusable GPU. The messages depend on the result of cuInit, on the
+// driver's files in /dev, and on the GPUs that NVML lists.
 
 #include "engine/device/cuda/card_trouble.hpp"
 
@@ -104,7 +105,8 @@ TEST_F(DeviceFiles, OfOthersAreNotUsable) {
   add("nvidiactl", 0666);
   const pid_t other = fork();
   if (other == 0) {
-    // The child process runs as the user `nobody`, because root may open every file.
+    // If the test runs as root, the child process continues as the user `nobody`, because root may
+    // open every file.
     constexpr uid_t kNobody = 65534;
     if (geteuid() == 0 && seteuid(kNobody) != 0) _exit(2);
     if (geteuid() != kNobody) chmod((root_.path() / "dev/nvidia0").c_str(), 0);

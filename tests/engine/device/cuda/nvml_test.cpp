@@ -1,4 +1,4 @@
-// Tests values that are read through NVML's functions, from a fake library.
+// Tests the values that NvmlMonitor reads from a fake NVML library.
 
 #include "engine/device/cuda/nvml.hpp"
 

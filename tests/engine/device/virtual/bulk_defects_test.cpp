@@ -14,7 +14,7 @@ struct BulkDefect {
   std::uint32_t ctas = 1;
 };
 
-// Every kernel of kernels/bulk_defects.cu and bulk_wgmma.cu.
+// Every kernel of kernels/bulk_defects.cu and bulk_wgmma.cu, with the expected report.
 constexpr BulkDefect kBulkDefects[] = {
     {"reads_before_the_phase", "cp.async race", "4tile'"},
     {"only_one_warp_waits", "cp.async race", "4tile'"},

@@ -67,7 +67,7 @@ class Clusters : public testing::Test {
   void SetUp() override {
     if (!has_headers()) GTEST_SKIP() << "NVRTC or the header cooperative_groups.h is missing";
   }
-  /// Compares the results of a kernel with those of the host, for several schedules.
+  /// Compares the results of a kernel with `expected`, for several schedules.
   static void expect_results(ClusterLaunch launch, const std::vector<int>& expected) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
       launch.seed = seed;

@@ -1,7 +1,8 @@
-// count-verdicts: judges kernels from the folder kernels/ many times on the virtual GPU, with
+// count-verdicts: judges the kernels of twin_kernels.hpp many times on the virtual GPU, with
 // different seeds and numbers of host threads. Each kernel has a right version and a wrong version,
-// the twin. A report about the right version is a false alarm; a wrong version without a report is
-// a miss. Wrong versions that are harmless are not judged.
+// the twin. Failures are false alarms (a report about a right version), misses (no report about a
+// wrong version), and reports about a wrong version that do not name its defect. Wrong versions
+// that are harmless are not judged.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>

@@ -33,7 +33,7 @@ class GridWait : public testing::Test {
   }
 
   /// Launches a kernel of kernels/grid_wait.cu with one CTA of 64 threads; returns the fault, if
-  /// any.
+  /// any. `bug`: the value of the macro BUG.
   static std::optional<Fault> run(const std::string& entry, int bug) {
     TestGpu gpu("virtual:h200");
     std::vector<int> x(64);

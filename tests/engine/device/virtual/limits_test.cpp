@@ -1,5 +1,5 @@
-// Tests PTX that no compiler writes: such PTX leads to a fault that names the line, and never
-// crashes, hangs or exhausts the host.
+// Tests PTX that compilers do not write, for example with too few operands or very deep nesting.
+// Such PTX may lead to a fault, but never crashes, hangs or exhausts the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Compares printf() and assert() in kernels with the host's printf().
+// Compares printf() in kernels with the host's printf(), and tests assert() in kernels.
 
 namespace evo::test {
 namespace {

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Two kernels with one thread per CTA: add computes out[i] = in[i] + 1, and twice computes out[i] =
-// 2 * in[i] + factor.
+// 2 * in[i] + factor, where i is the index of the CTA.
 constexpr const char* kTwoEntries = R"(.version 8.0
 .target sm_80
 .address_size 64

@@ -72,8 +72,8 @@ std::vector<unsigned char> noise(std::size_t count) {
   return values;
 }
 
-/// The offset in shared memory of a byte of the box. As in the CUDA documentation, chunks of 16
-/// bytes are permuted within rows of 128 bytes.
+/// The offset in shared memory of the byte that has the offset `byte` without a swizzle. As in the
+/// CUDA documentation, chunks of 16 bytes are permuted within rows of 128 bytes.
 std::size_t swizzled_place(std::size_t byte, std::uint32_t swizzle) {
   const std::size_t row = byte / 128;
   const std::size_t chunk = byte % 128 / 16;

@@ -80,8 +80,8 @@ TEST_F(Tensor, MmaE4m3AndS8PutEveryElementInItsPlace) {
       want += static_cast<double>(e4m3_to_float(x)) * static_cast<double>(e4m3_to_float(y));
       sum += static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y);
     }
-    // A sum keeps 13 fraction bits below its largest term, so each of the 33 terms may lose one
-    // unit of the last bit.
+    // A sum keeps 13 fraction bits below its largest term, which is less than 16 here, so each of
+    // the 33 terms (32 products and C) may lose 16 · 2^-13.
     EXPECT_NEAR(static_cast<double>(got[i]), want, 34 * std::exp2(-13) * 16);
     EXPECT_EQ(integers[i], sum);
   }

@@ -9,8 +9,8 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 // Compares texture fetches with an independent implementation of "Texture Fetching" in the CUDA C++
-// Programming Guide. The test's implementation modifies coordinates as in the guide, whereas the
-// virtual GPU modifies indices.
+// Programming Guide. For wrap and mirror, the test moves an index into range step by step, whereas
+// the virtual GPU computes remainders.
 
 namespace evo::test {
 namespace {

@@ -36,7 +36,7 @@ struct Fixture {
 
 TEST(GridThreads, AKernelThatRacesLeavesOneOfTheValues) {
   Fixture fixture(4);
-  fixture.gpu.device().interpreting()->set_checks(false);  // they would report the race
+  fixture.gpu.device().interpreting()->set_checks(false);  // checks would report the race
   // Every CTA repeatedly stores its index + 1 as words, 16-bit halves and vectors at the same
   // address, and reads them.
   const std::string body = R"(

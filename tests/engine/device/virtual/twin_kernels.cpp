@@ -262,8 +262,8 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
 
 bool is_defect_found(const TwinKernel& kernel, const std::string& report) {
   if (*kernel.found_as == '\0') return false;
-  // If a consumer reads an item before the producer stores it, there may be no race, but results
-  // are wrong.
+  // If a consumer reads an item before the producer stores it, the virtual GPU may report no race,
+  // although the results are wrong.
   return report.starts_with(kernel.found_as) || report == kLostItems;
 }
 

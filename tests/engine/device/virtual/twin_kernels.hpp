@@ -31,7 +31,8 @@ struct TwinKernel {
 
 [[nodiscard]] std::string name_of(TwinSet set);
 [[nodiscard]] std::span<const TwinKernel> kernels_of(TwinSet set);
-/// Why this machine cannot compile the kernels of `set`: no NVRTC, or a missing header.
+/// Why this machine cannot compile the kernels of `set`: no NVRTC, or a missing header; nullopt if
+/// it can.
 [[nodiscard]] std::optional<std::string> missing_for(TwinSet set);
 /// Compiles the right or (with `bug`) the wrong versions of the kernels to PTX. Throws
 /// std::runtime_error with the compiler's log if they do not compile.

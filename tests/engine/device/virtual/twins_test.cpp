@@ -1,5 +1,6 @@
 // Tests kernels with locks, flags, tiles, groups and collectives. Each kernel also has a wrong
-// version with missing or wrong synchronisation, and runs with several numbers of host threads.
+// version with missing or wrong synchronisation. Kernels of several CTAs run with several numbers
+// of host threads.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -61,7 +62,8 @@ class Twins : public testing::TestWithParam<TwinCase> {
 
 const auto kEntryName = [](const auto& test) { return std::string(test.param.kernel.entry); };
 
-/// Kernels whose CTAs wait for each other.
+/// Locks, CudaLocks and Groups are kernels of several CTAs, which run with 1, 2 and 16 host
+/// threads.
 class Locks : public Twins {};
 TEST_P(Locks, GuardTheirData) { expect_right({1, 2, 16}); }
 TEST_P(Locks, ThatGuardNothingAreReported) { expect_found({1, 2, 16}); }
@@ -78,7 +80,7 @@ TEST_P(Groups, AreRight) { expect_right({1, 2, 16}); }
 TEST_P(Groups, ThatDoNotMeetAreReported) { expect_found({1, 2, 16}); }
 INSTANTIATE_TEST_SUITE_P(All, Groups, testing::ValuesIn(cases_of({TwinSet::kGroups})), kEntryName);
 
-/// Kernels of one CTA, which run on one host thread.
+/// MemberMasks, ElectedLanes and Collectives are kernels of one CTA, which run on one host thread.
 class MemberMasks : public Twins {};
 TEST_P(MemberMasks, LanesThatNameEachOtherMeet) { expect_right({1}); }
 TEST_P(MemberMasks, LanesThatDoNotMeetAreReported) { expect_found({1}); }

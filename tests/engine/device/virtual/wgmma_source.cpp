@@ -53,7 +53,8 @@ std::string operands(const std::string& constraint, const std::string& array, in
   return text;
 }
 
-/// Defines a macro PRODUCT that executes the wgmma; place_a and place_b are its descriptors.
+/// Defines a macro PRODUCT that executes the wgmma; its parameters place_a and place_b are the
+/// shared-memory descriptors of A and B.
 std::string product_macro(const WgmmaVariant& v) {
   const bool wide = element_bytes(v) == 2;
   const bool registers = v.a == PlaceOfA::kRegisters;

@@ -21,7 +21,8 @@ struct WgmmaVariant {
   int scale_b = 1;
 };
 
-/// The variants that tests run. Together, they use every swizzle, place of A and type of operand.
+/// The variants that tests run. Together, they use every swizzle, every place of A, and the operand
+/// types f16, bf16, e4m3 and e5m2.
 [[nodiscard]] std::vector<WgmmaVariant> wgmma_variants();
 
 /// The size of an element of A and B in bytes.

@@ -1,4 +1,5 @@
-// Tests, with made-up GPU clocks, whether samples count that were taken on a throttled GPU.
+// Tests, with made-up clocks, loads and processes of a GPU, which samples a CardWatch discards
+// because the GPU was throttled, and what it reports about the GPU.
 
 #include "engine/gate/card/card_watch.hpp"
 

@@ -301,8 +301,8 @@ TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
   std::fill_n(output.begin() + 2000 * kLength, kLength, 0.0);
   EXPECT_FALSE(judge(output, false)) << "the other bounds do not detect one wrong row of 2048";
   EXPECT_THAT(judge(output, true).value_or("passed"), HasSubstr("error relative to the row"));
-  // A correct kernel has errors of 2.6 % of each row's rms, and single errors of 0.1 in the first
-  // rows.
+  // The errors of a correct kernel: normal noise of 2.6 % of each row's rms, and one error of about
+  // 0.1 in the first row.
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double rms = 1 / std::sqrt(static_cast<double>(i / kLength + 1));
     output[i] = expected[i] + 0.026 * rms * random.normal();

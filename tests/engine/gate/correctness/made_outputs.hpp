@@ -21,13 +21,13 @@ struct MadeOutput {
 
 [[nodiscard]] std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values);
 
-/// Makes right and wrong outputs of every type, with and without rows: random bits (which contain
-/// all kinds of NaN, infinities, zeros of both signs and denormals), ragged sizes, rows split over
-/// warps, rows of zeros, errors in one element, and extreme numbers.
+/// Makes right and wrong outputs of every type, with and without rows: random bits (with many kinds
+/// of NaN, and often infinities and denormals), ragged sizes, rows split over warps, rows of zeros,
+/// errors in one element, and extreme numbers.
 [[nodiscard]] std::vector<MadeOutput> made_outputs(std::uint64_t seed);
 
-/// Expects that the counts, indices, messages and maxima of two comparisons are equal, and that
-/// their sums agree within a relative error of 1e-12.
+/// Expects that two comparisons are equal, except that relative_l2 and max_row_error may differ by
+/// a relative error of 1e-12.
 void expect_same(const Comparison& found, const Comparison& expected);
 
 }  // namespace evo

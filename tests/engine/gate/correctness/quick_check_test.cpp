@@ -40,8 +40,8 @@ struct Screening {
 };
 
 /// A quick check of a kernel whose launches take `launch_us`, with a time limit of `limit_us` for
-/// the timed shape. If `is_known`, three earlier kernels have shown that check launches take as
-/// long as timed launches.
+/// the timed shape. If `is_wrong`, the kernel's result on the timed shape is wrong. If `is_known`,
+/// three earlier kernels have shown that check launches take as long as timed launches.
 struct Limited {
   Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
     fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };

@@ -1,5 +1,5 @@
-// Tests that references are refused if their results cannot distinguish right kernels from wrong
-// kernels.
+// Tests that references are refused if they fail or write to wrong places, or if their results
+// cannot distinguish right kernels from wrong kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

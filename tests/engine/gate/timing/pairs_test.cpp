@@ -100,7 +100,8 @@ TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
   }
 }
 
-/// Made-up noise of a device's times: independent scatter, an autocorrelated drift, and throttling.
+/// Made-up noise of a device's times: independent scatter, an autocorrelated drift, single slow
+/// samples, and a steady slowdown.
 struct Noise {
   double white = 0;   ///< relative standard deviation of the scatter
   double drift = 0;   ///< relative standard deviation of the first-order autoregressive part

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Kernels that pass the correctness gate and do less work while they are timed.
+/// Times kernels that pass the correctness gate and do less work while they are timed.
 class TimedCheats : public testing::Test {
  protected:
   using Cheat = std::function<bool(const fake::Launch&)>;  ///< whether the launch computes y

@@ -1,4 +1,4 @@
-// y = 2 x + 1, ITEMS elements per thread. BUG selects a defect that a careless check would miss.
+// y = 2 x + 1, ITEMS elements per thread. BUG selects a defect that a gate must notice, or none.
 // The macro UNUSED_ALIAS does not change the kernel, so its values give duplicate candidates.
 // Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
 

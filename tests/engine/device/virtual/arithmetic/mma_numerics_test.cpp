@@ -157,7 +157,7 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
 }
 
 /// An fp8 matrix product that is unpacked to f16 starts each sum from zero, adds the products of
-/// bytes 4t and 4t + 1 of a row, then those of bytes 4t + 2 and 4t + 3, and finally C.
+/// bytes 4t and 4t + 1 of a row (t = 0 … 7), then those of bytes 4t + 2 and 4t + 3, and finally C.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

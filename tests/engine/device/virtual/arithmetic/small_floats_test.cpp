@@ -18,7 +18,8 @@ double value_by_definition(unsigned bits, int exponent_bits, int mantissa_bits) 
   return exponent == 0 ? std::ldexp(mantissa, 1 - bias) : std::ldexp(1 + mantissa, exponent - bias);
 }
 
-/// The bit pattern of the nearest finite value, found by search; ties go to the even pattern.
+/// The bit pattern, up to `last`, of the value that is nearest to `value`, found by search; ties go
+/// to the even pattern.
 unsigned nearest_by_search(double value, int exponent_bits, int mantissa_bits, unsigned last) {
   unsigned best = 0;
   double distance = std::abs(value);

@@ -50,8 +50,8 @@ extern "C" __global__ void doubled(float* out, const float* in, int) {
   wait_written<0>();
 }
 
-// One thread copies a tile in and out by bulk copies, changes an element, and copies the tile out
-// again. A single thread needs a proxy fence, but no barrier.
+// One thread copies each tile in and out by bulk copies, changes an element, and copies the tile
+// out again. A single thread needs a proxy fence, but no __syncthreads().
 extern "C" __global__ void through(float* out, const float* in, int) {
   __shared__ alignas(16) float tile[kTile];
   __shared__ alignas(8) u64 barrier;
@@ -72,7 +72,7 @@ extern "C" __global__ void through(float* out, const float* in, int) {
   }
 }
 
-// Changes the transaction count of an mbarrier by instructions (all their forms), without copies.
+// Changes the transaction count of an mbarrier by instructions of several forms, without copies.
 extern "C" __global__ void counted_by_hand(float* out, const float* in, int) {
   __shared__ float sum;
   __shared__ alignas(8) u64 barrier;

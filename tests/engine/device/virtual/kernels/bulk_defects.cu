@@ -293,7 +293,7 @@ extern "C" __global__ void stores_where_another_cta_does(float* out, const float
   }
 }
 
-// One lane of each warp waits for a copy whose values all lanes read.
+// One lane of each warp waits for a copy that all lanes read; with BUG, without __syncwarp().
 extern "C" __global__ void one_lane_of_a_warp_waits(float* out, const float* in) {
   SETUP(1)
   LOAD()
@@ -302,7 +302,7 @@ extern "C" __global__ void one_lane_of_a_warp_waits(float* out, const float* in)
   out[t] = tile[t];
 }
 
-// One lane of each warp stores what all lanes of the warp have written.
+// One lane of each warp stores what all its lanes wrote; with BUG, without __syncwarp().
 extern "C" __global__ void one_lane_stores_for_its_warp(float* out, const float* in) {
   SETUP(1)
   tile[t] = in[t];

@@ -1,4 +1,4 @@
-// Kernels with mbarriers and copies across the CTAs of a cluster. Macros BUG_* add defects.
+// Kernels whose CTAs share data by copies, mbarriers, a flag or a lock. BUG, BUG_* add defects.
 
 #include <cooperative_groups.h>
 

@@ -4,7 +4,7 @@
 
 namespace cg = cooperative_groups;
 
-// Every CTA counts those values of all CTAs of its cluster that fall into its own range of bins.
+// Each CTA holds a quarter of the bins in shared memory, and all CTAs of its cluster add to them.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) histogram(unsigned* bins, const int* in) {
   constexpr unsigned kBins = 64;
   __shared__ unsigned counts[kBins / 4];
@@ -60,7 +60,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) neighbour(int* out, const i
 #endif
 }
 
-// Every CTA overwrites the data that the other CTA has read; with BUG, before it has read them.
+// Every CTA overwrites its data after the other CTA has read them; with BUG, possibly before.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) overwrites(int* out, const int* in) {
   __shared__ int tile[32];
   cg::cluster_group cluster = cg::this_cluster();
@@ -78,7 +78,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) overwrites(int* out, const 
   cluster.sync();
 }
 
-// Both CTAs add to the same location of the first CTA; with BUG, by non-atomic accesses.
+// Both CTAs add to one location in the first CTA's shared memory; with BUG, non-atomically.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) both_write(int* out, const int* in) {
   __shared__ int sum;
   cg::cluster_group cluster = cg::this_cluster();

@@ -17,7 +17,7 @@ extern "C" __global__ void neighbours(int* a, int* b, int n, int steps) {
 }
 
 #if __CUDA_ARCH__ >= 900
-// The kernel may start while the previous kernel still runs.
+// The CTAs meet before they wait for the previous kernel, which may still run.
 extern "C" __global__ void meets_before_it_waits(const int* a, int* b) {
   cg::grid_group grid = cg::this_grid();
   grid.sync();

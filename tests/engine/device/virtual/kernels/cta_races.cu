@@ -1,5 +1,5 @@
 // Kernels whose 4 CTAs of 64 threads access the same global memory. `in` and `out` have 256
-// elements; `out` is zero at first. With BUG, nothing orders the accesses.
+// elements; `out` is zero at first. With BUG, most kernels have accesses that nothing orders.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
@@ -72,7 +72,7 @@ extern "C" __global__ void fence_of_the_cta(const float* in, float* out) {
   if (comes_last()) out[threadIdx.x] = sum_of_parts();
 }
 
-// An atomic operation at the start of a CTA does not order later accesses.
+// An atomicAdd does not order the reads after it; with BUG, no CTA waits until the data are ready.
 extern "C" __global__ void claims_and_reads(const float* in, float* out) {
   __shared__ unsigned number;
   if (threadIdx.x == 0) number = atomicAdd(&arrived, 1u) % gridDim.x;

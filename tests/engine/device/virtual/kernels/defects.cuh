@@ -1,6 +1,6 @@
 // Helpers of the kernels in defects_data.cu and defects_order.cu. With BUG, each of these kernels
-// contains the error that its comment describes; without BUG, it is right. Each kernel reads and
-// writes n floats (n is 128), and runs with one CTA of 128 threads.
+// contains the error that its comment describes; without BUG, it is right. Each kernel gets n
+// floats of input and of output (n is 128), and runs with one CTA of 128 threads.
 
 #define SHARED(pointer) static_cast<unsigned>(__cvta_generic_to_shared(pointer))
 

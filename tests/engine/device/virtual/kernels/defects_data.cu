@@ -186,7 +186,7 @@ extern "C" __global__ void uninitialised_branch(const float* in, float* out, int
   }
 }
 
-// An element of an array in local memory is never set.
+// Half of the elements of an array in local memory are never set.
 extern "C" __global__ void uninitialised_local(const float* in, float* out, int n) {
   float local[32];
   const int t = threadIdx.x;

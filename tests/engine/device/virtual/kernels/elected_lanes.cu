@@ -1,6 +1,6 @@
-// Kernels in which one lane of a warp arrives, waits, or accesses a flag or lock for other lanes.
-// Each kernel runs two warps and computes out[i] = 2 * in[i]. With BUG, the lanes of a warp do not
-// synchronise with the elected lane.
+// Kernels whose lanes exchange data, for example through one lane that arrives or waits for others.
+// Each kernel runs two warps and computes out[i] = 2 * in[i]. With BUG, lanes that exchange data do
+// not synchronise.
 
 #ifdef BUG
 constexpr bool kHasBug = true;
@@ -215,7 +215,7 @@ extern "C" __global__ void last_lane_reads(const float* in, float* out) {
   }
 }
 
-// A lane hands a value to the next lane by a flag.
+// Lanes i and i ^ 5 hand their values to each other by flags.
 extern "C" __global__ void flag_between_lanes(const float* in, float* out) {
   __shared__ float values[64];
   __shared__ int flags[64];

@@ -1,4 +1,4 @@
-// Kernels that may start while the previous kernel still runs. With BUG 0, all kernels are correct.
+// Kernels that may start while the previous one runs, except only_lets_go. BUG 0: all are correct.
 #ifndef BUG
 #define BUG 0
 #endif

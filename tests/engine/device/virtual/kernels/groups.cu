@@ -47,7 +47,7 @@ KERNEL(tile_of_8) { share<8>(in, out); }
 KERNEL(tile_of_16) { share<16>(in, out); }
 KERNEL(tile_of_32) { share<32>(in, out); }
 
-// Adds 1 over the lanes of each tile; other tiles read the sum from shared memory.
+// Sums a 1 from each lane of a tile; the previous tile reads the sum from shared memory.
 template <unsigned kLanes>
 __device__ void add_up(const float* in, float* out) {
   __shared__ int sums[kThreads / kLanes];

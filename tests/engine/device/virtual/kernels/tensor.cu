@@ -59,8 +59,8 @@ KERNEL mma_s8(const u8* a, const u8* b, int* d) {
   for (int i = 0; i < 4; ++i) d[(g + 8 * (i / 2)) * 8 + 2 * t + i % 2] = rc[i];
 }
 
-// Loads four 8×8 matrices of 16-bit elements, once as stored and once transposed, and writes each
-// lane's registers to out[m][lane].
+// Loads four 8×8 matrices of 16-bit elements: matrix m as stored to row m of out, and transposed
+// to row 4 + m; lane l writes element l of the rows.
 KERNEL load_matrices(const u16* in, u32* out) {
   __shared__ __align__(16) u16 tile[32 * 8];
   for (int i = threadIdx.x; i < 256; i += 32) tile[i] = in[i];

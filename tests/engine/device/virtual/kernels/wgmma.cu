@@ -3,7 +3,7 @@
 //   ELEMENT_BYTES, the size of an element: 1 or 2; N; STEPS; SWIZZLE: 0, 32, 64 or 128 bytes (if K
 //   is contiguous, the size of a row of K in bytes is a multiple of SWIZZLE);
 //   A_PLACE: 0 for registers, 1 for shared memory with contiguous K, 2 with contiguous M;
-//   B_N_MAJOR: 1 if N is contiguous, else 0; PRODUCT(d, a, place_a, place_b, scale): instruction.
+//   B_N_MAJOR: 1 if N is contiguous, else 0; PRODUCT(d, a, place_a, place_b, scale): the wgmma.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned char u8;
