@@ -1,5 +1,6 @@
-// virtual-launch: runs one full launch of a space's milestone on the virtual GPU with all checks,
-// and prints seconds, instructions and memory.
+// virtual-launch: launches a space's milestone several times on the virtual GPU, which looks for
+// all defects of the kernel (races, for example). Prints the seconds of the fastest launch, its
+// instructions and the memory.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

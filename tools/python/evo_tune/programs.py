@@ -114,8 +114,8 @@ def gpu_name(device):
 
 
 def choose_device(number=0):
-    """The value for --device: EVO_DEVICE if set, else the GPU `number`, else virtual:l4 if there is
-    no GPU."""
+    """The value for --device: EVO_DEVICE if set, else virtual:l4 if there is no GPU, else the GPU
+    `number`. Raises Error if this machine has GPUs, but not this one."""
     chosen = os.environ.get(DEVICE_VARIABLE)
     if chosen:
         return chosen

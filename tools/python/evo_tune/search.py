@@ -35,8 +35,9 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
     the last shape is timed.
     kernel: the kernel's name, if the source has several kernels. grid, block, shared: numbers or
     expressions of variables, macros and the inputs that are whole numbers. tolerance: the largest
-    relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
-    strategy for a space (evo_tune.strategy). After an interrupt, the Result has the results so far.
+    relative L2 error of an output (default: by the types of the outputs). strategy: as evo-tune
+    --strategy, or a function that makes a strategy for a space (evo_tune.strategy). After an
+    interrupt, the Result has the results so far.
     """
     if grid is None:
         raise TypeError("grid: allowed: numbers or expressions, such as 'ceil_div(N, BLOCK)'")
@@ -315,7 +316,7 @@ def _extent_name(name):
 
 def _drawn_like(elements):
     """A distribution like that of `elements`, from which later checks draw inputs; the first check
-    uses `elements`."""
+    uses `elements`. Empty if all elements are equal: then every check uses `elements`."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:

@@ -20,7 +20,7 @@ from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
 _CHILDREN = 8  # candidates per generation of evo-tune
-_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
+_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
 _MANY = 20000  # above this number of combinations, prints a note, because the search takes hours
 #: Texts in the errors about a configuration that cannot be the reference.
