@@ -12,12 +12,12 @@ namespace evo {
 struct Operation {
   std::string name;
   std::string setup;   ///< code before the loop; `in`, `out`, `shared`, `t` (thread) are declared
-  std::string body;    ///< one operation; `i` counts iterations
+  std::string body;    ///< operation(s); `i` counts iterations
   std::string result;  ///< unsigned expression that is stored, so that the compiler keeps the code
   int warps = 1;
   int ops = 16;             ///< repetitions of the body per iteration
   std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
-  int repeats = 1;          ///< warps on each sub-core; if above 1, `body` has 8 operations
+  int repeats = 1;          ///< warps on each sub-core if `body` has 8 operations; else 1
 };
 
 /// Dependent operations, for measuring latencies.

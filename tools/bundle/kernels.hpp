@@ -14,7 +14,7 @@ struct BundleSource {
   std::vector<StoredRun> runs;
 };
 
-/// Sizes of a shape by variable.
+/// The values of a shape's variables, by name.
 using ShapeVariables = std::map<std::string, double>;
 
 /// One timed evaluation of a kernel.
