@@ -175,7 +175,7 @@ class Bundle {
   }
 
   /// Tries the kernels of the most similar device first, and among these the kernel of the nearest
-  /// shape. The distance of shapes is the sum of squared differences of log(1 + x) over all
+  /// shape. The distance of shapes is the sum of squared differences of log(1 + |x|) over all
   /// variables x; the 1 is added because variables may be 0.
   std::pair<Choice, detail::Plan> chosen(const double* shape, const Device& device) const try {
     Values values;
