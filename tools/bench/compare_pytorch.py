@@ -157,8 +157,8 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """A contender for each backend of PyTorch, from fp16 and from FP8 inputs. If a backend would
-    need too much memory, its contender is not timed, and `why_not` has the reason."""
+    """Two contenders for each of BACKENDS that PyTorch has: from fp16 and from FP8 inputs. A
+    contender that would need too much memory is not timed; its `why_not` has the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
