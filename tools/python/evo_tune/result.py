@@ -74,8 +74,8 @@ class Result:
         return Report(target)
 
     def bundle(self, path):
-        """Writes a bundle to the folder `path`, and returns the path. The bundle has the best kernel
-        and, if correct, the kernel of the default configuration."""
+        """Writes a bundle to the folder `path`, and returns the path. The bundle has the best
+        kernel and, if correct, the kernel of the default configuration."""
         target = Path(path).resolve()
         programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
         return target
