@@ -113,7 +113,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 class _Search:
     """The settings of all searches of a call of tune_kernel. The searches get equal fractions of
-    the call's limits (max_fevals, time_limit)."""
+    the call's limits (max_fevals, time_limit), but at least 1 each."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
@@ -195,7 +195,8 @@ def _with_any_output(setup, judged, work):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that can serve as the reference."""
+    """Searches with the first configuration that can serve as the reference. Raises the last Error
+    if none of MOST_DEFAULTS configurations can."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
     for default in itertools.islice(after, MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
