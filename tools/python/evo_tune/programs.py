@@ -16,8 +16,8 @@ DEVICE_VARIABLE = "EVO_DEVICE"
 
 
 def find(name):
-    """The path of a program of evo-tune: next to the Python interpreter, else in PATH. Raises Error
-    if there is none."""
+    """The path of a program of evo-tune: in Python's folder for scripts, else next to the
+    interpreter, else in PATH. Raises Error if there is none."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
         candidate = Path(folder) / name
         if os.access(candidate, os.X_OK):
@@ -35,7 +35,7 @@ def run(name, arguments, folder, quiet=True, on_line=None):
     Progress on standard error is shown unless `quiet`. `on_line` is called with each line of
     standard output.
     With exit code 0 or 1, returns; 130 raises KeyboardInterrupt; any other exit code raises Error
-    with the program's last lines.
+    with the program's message, or else its last three lines.
     """
     command = [find(name), *map(str, arguments)]
     lines = []
