@@ -1,4 +1,5 @@
-// evo-judge: runs one configuration through every gate and prints all results.
+// evo-judge: runs one configuration through the gates up to the first rejection, and prints all
+// results.
 
 #include <fmt/format.h>
 
@@ -45,7 +46,8 @@ struct Options {
 };
 
 constexpr const char* kDescription =
-    "evo-judge: runs one configuration through every gate and shows all results.\n"
+    "evo-judge: runs one configuration through the gates up to the first rejection.\n"
+    "Shows all results. "
     "Macros not named by --set keep their default (or the value of --milestone).";
 
 void declare(CLI::App& app, Options& options) {

@@ -94,8 +94,8 @@ std::map<std::string, double> macros_of(const CheckedKernel& kernel) {
   return kernel.manifest.at("macros").get<std::map<std::string, double>>();
 }
 
-/// Possible sizes of tiles: values of macros, numbers in the sizes of launches, powers of two up to
-/// the largest size of a CTA.
+/// Possible sizes of tiles: values of macros, numbers in the expressions for grid and block, powers
+/// of two up to the largest size of a CTA.
 std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   constexpr Whole kMostThreads = 1024;
   std::set<Whole> numbers;
