@@ -37,6 +37,6 @@ The results are in $db, the winner in out/. Next steps:
   build/release/bin/evo-elite ladder                the milestones, each against the previous one
   build/release/bin/evo-elite rejections            why candidates were rejected
   build/release/bin/evo-report --out report.html    one page that shows why the winner won
-  build/release/bin/evo-judge --set LAZY_RESCALE=8  passes one configuration through every gate
+  build/release/bin/evo-judge --set LAZY_RESCALE=8  runs one configuration through the gates
 TXT
 exit "$status"

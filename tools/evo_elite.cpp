@@ -24,7 +24,8 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.filter.run,
-                 "only this run (default: the newest run that matches)")
+                 "only this run (default: the newest matching run; without a command, "
+                 "the newest for each space, device and shape)")
       ->transform(row_number());
   app.add_option("--device", options.filter.device,
                  "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
@@ -43,7 +44,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       options.question = question;
     });
   };
-  command("show", Question::kShow, "all data about one candidate")
+  command("show", Question::kShow, "the stored results of one candidate")
       ->add_option("ID", options.show, "number of a candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();

@@ -15,8 +15,8 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", source.runs,
-                 "number of the run (default: the newest matching run with a green kernel; "
-                 "for a bundle, all runs)")
+                 "number of the run (default: the newest matching run, for --out one with a green "
+                 "kernel; for a bundle, all runs)")
       ->transform(row_number());
   app.add_option("--device", source.device,
                  "only runs on this device: cuda:N, virtual:NAME or part of the device's name")

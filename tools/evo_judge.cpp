@@ -1,4 +1,5 @@
-// evo-judge: runs one configuration through every gate and prints all results.
+// evo-judge: runs one configuration through the gates up to the first rejection, and prints all
+// results.
 
 #include <fmt/format.h>
 
@@ -45,7 +46,8 @@ struct Options {
 };
 
 constexpr const char* kDescription =
-    "evo-judge: runs one configuration through every gate and shows all results.\n"
+    "evo-judge: runs one configuration through the gates up to the first rejection.\n"
+    "Shows all results. "
     "Macros not named by --set keep their default (or the value of --milestone).";
 
 void declare(CLI::App& app, Options& options) {
@@ -110,8 +112,8 @@ void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
-/// Adds the launches to `json`: "launch" for a plain kernel (KernelSpec::is_plain()), else "steps",
-/// the steps that run on the timed shape.
+/// Adds the launches to `json`: "launch" for a plain kernel (KernelSpec::is_plain()) or if the
+/// resources of the steps are unknown, else "steps", the steps that run on the timed shape.
 void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
   if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
     const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
@@ -296,7 +298,8 @@ void save(const Evaluation& evaluation, const std::string& folder) {
   write_outputs(files, kSaver);
 }
 
-/// Launches the configuration once. If the kernel fails, the returned evaluation has a rejection.
+/// Launches the configuration once. If the kernel does not build or fails, the returned evaluation
+/// has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
     throw InputError(

@@ -86,7 +86,8 @@ void declare(CLI::App& app, Options& options) {
                          {130, "interrupted, everything saved"}}));
 }
 
-/// Throws InputError if an output file cannot be written, before hours of timing are lost.
+/// Throws InputError before the run, which may take hours, if `file` cannot be the output of
+/// `option`: for example, if its folder is missing or another program wrote the file.
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -116,7 +117,9 @@ void require_complete(const Options& options) {
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
 
-/// The number of candidates to record. Throws InputError for "all" of a space that is too large.
+/// The number of candidates to record; kAnyNumber if `count` is empty. Throws InputError for "all"
+/// if the space has more than kMostCandidates valid configurations or their number is only
+/// estimated.
 std::size_t candidates_asked(const std::string& count, const Space& space) {
   if (count != kAll) return count.empty() ? kAnyNumber : std::stoul(count);
   const SpaceCount valid = space.count();
@@ -129,7 +132,7 @@ std::size_t candidates_asked(const std::string& count, const Space& space) {
   return static_cast<std::size_t>(std::llround(valid.value));
 }
 
-/// Writes the requested files and prints their names.
+/// Writes the requested files and reports their names.
 void write_files(const Store& store, const StoredRun& run, const Options& options,
                  const TuneReport& report) {
   const auto write = [&](const std::string& file, const RunResults& results) {

@@ -20,7 +20,8 @@ ExitCode run(int argc, char** argv) {
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.runs,
-                 "numbers of the runs to show (default: the newest run with a green kernel)")
+                 "numbers of the runs to show (default: the newest run with a green kernel, "
+                 "else the newest run)")
       ->transform(row_number());
   app.add_option("--out", options.out, "file to write; an older report of this name is replaced")
       ->type_name(value_words::kFile)

@@ -94,8 +94,8 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
                {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  // Before the first generation is finished, the elite is the green kernels in the order of their
-  // times.
+  // Before the first generation is finished, run_elite() returns the green kernels in the order of
+  // their times.
   const RunElite stored = run_elite(store, run);
   if (stored.rows.empty()) {
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
@@ -116,7 +116,8 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
             << " --rank 1 --out DIR\n";
 }
 
-/// Prints which configurations from earlier runs are judged first.
+/// Prints how many configurations are judged first because they were good in earlier runs, and the
+/// numbers of these runs.
 void report_known(const std::vector<KnownCandidate>& known, const TuneReport& report) {
   if (known.empty()) return;
   std::set<RunId> runs;
@@ -128,8 +129,9 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   report.notice(text);
 }
 
-/// Measures and prints why the winner of each shape won; does nothing after an interrupted search.
-/// Returns false if the user interrupts the measurement.
+/// Measures and prints why the winner of each shape won. Does nothing after an interrupted search
+/// or if --explain turns it off. If the run is out of time or its objective is not the time, only
+/// records this reason. Returns false if the user interrupts the measurement.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {

@@ -1,5 +1,6 @@
-// evo-worker: compiles kernels, or runs kernels on a device, for the other programs, which start it
-// and communicate with it over standard input and output.
+// evo-worker: the worker processes of the other programs, for example to compile kernels or to run
+// kernels on a device. The other programs start evo-worker and communicate with it over standard
+// input and output. With --connect, a user starts evo-worker, and it serves a run on another host.
 
 #include <malloc.h>
 #include <signal.h>

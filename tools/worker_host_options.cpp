@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostWorkers = 1024;
 
-/// Adds the names in a --device list to `devices`; "virtual:l4*2" becomes two names.
+/// Adds the names in a --device list to `devices`; "virtual:l4*2" becomes two names, "none" no
+/// name. Throws InputError if the list has a mistake.
 void add_devices(std::vector<std::string>& devices, const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -48,9 +49,9 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
-/// Replaces "auto" by real GPUs: for `evo-worker device`, by the first visible GPU; for `evo-worker
-/// host`, by all GPUs. "auto" never becomes a virtual GPU, because the first worker decides the GPU
-/// model of a run.
+/// Replaces "auto" by real GPUs: for `evo-worker host`, replaces the whole list by all GPUs of this
+/// host; otherwise replaces "auto" by the first visible GPU. "auto" never becomes a virtual GPU,
+/// because the first worker decides the GPU model of a run.
 std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
                                       const std::filesystem::path& program) {
   const auto automatic = std::ranges::find(devices, "auto");

@@ -1,4 +1,4 @@
-// The tables of evo-elite: elite, ladder, rejections, runs.
+// Tables of evo-elite: elite, ladder, rejections, runs.
 
 #include "tools/answers/elite_answers.hpp"
 

@@ -35,10 +35,10 @@ struct SplitConfigs {
 /// if the devices, problems or shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
-/// All data about one candidate, as one JSON object.
+/// The stored results of one candidate, without source, PTX and machine code, as one JSON object.
 [[nodiscard]] nlohmann::ordered_json candidate_json(const Store& store, CandidateId candidate);
 
-/// All data about one candidate, as readable text.
+/// The stored results of one candidate, without source, PTX and machine code, as readable text.
 [[nodiscard]] std::string candidate_text(const Store& store, CandidateId candidate);
 
 /// The source of a run's times: "measured times", "PREDICTED times, nothing was measured", or

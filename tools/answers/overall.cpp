@@ -18,15 +18,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRowsShown = 10;
 
-/// The generation of a candidate and the position in it, which are the same in the runs of all
-/// shapes.
+/// The generation of a candidate, and the candidate's position in the generation. A candidate has
+/// the same place in the runs of all shapes.
 using Place = std::pair<int, int>;
 
 struct OnShape {
   StoredRun run;
   double weight = 1;
   double best_us = std::numeric_limits<double>::infinity();
-  std::map<Place, double> us = {};  ///< times of green kernels
+  std::map<Place, double> us = {};  ///< times of green kernels in µs
 };
 
 struct ServingKernel {

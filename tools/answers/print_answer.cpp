@@ -24,7 +24,8 @@ void print(const Answer& answer, const EliteOptions& options) {
   }
 }
 
-/// The run that --run names, or else the newest run that matches the filter.
+/// The run that --run names, or else the newest run that matches the filter. Throws DbError if no
+/// run matches.
 StoredRun one_run(const Store& store, const EliteOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
   if (runs.empty())
@@ -32,7 +33,7 @@ StoredRun one_run(const Store& store, const EliteOptions& options) {
   return runs.back();
 }
 
-/// Combines all tables into one, because a CSV file has one line of headings.
+/// Combines all tables into one for --json and --csv, because a CSV file has one line of headings.
 Answer merged(std::vector<Answer> answers) {
   Answer all = std::move(answers.front());
   for (std::size_t i = 1; i < answers.size(); ++i) {
@@ -79,7 +80,7 @@ void print_candidate(const Store& store, const EliteOptions& options) {
   }
 }
 
-/// Explains the winner: the steps that lead to it, and what the run's evaluations show about its
+/// Explains the winner: the steps that lead to it, and what the run's evaluations show about the
 /// macros.
 void print_insight(const Store& store, const StoredRun& run, const EliteOptions& options) {
   if (options.csv) throw InputError("insight has no --csv; use --json");

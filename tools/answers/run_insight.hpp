@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The search space that the run used. Throws SpaceError if the stored space is of another format
-/// version.
+/// The search space that the run used. Throws SpaceError if the stored space cannot be read, for
+/// example because it is of another format version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
 /// Computes from the run's candidates how each macro affects the time.

@@ -9,14 +9,14 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-/// The winner's time; nullopt if there is no winner.
+/// The winner's time in µs; nullopt if there is no winner.
 std::optional<double> time_of_winner(const Store& store, RunId run) {
   const std::vector<EliteRow> elite = elite_of_run(store, run);
   if (elite.empty()) return std::nullopt;
   return elite.front().p50_us;
 }
 
-/// Why the database has no steps from the default configuration to the winner of this run.
+/// Why the database has no steps to the winner of this run.
 std::string why_none(const Store& store, const StoredRun& run) {
   std::string why;
   for (const StoredEvent& event : store.events(run.id)) {

@@ -21,10 +21,11 @@ namespace evo {
 /// the time limit was reached.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
-/// The paths to the run's winner as readable lines, or the reason if the run has none.
+/// The paths to the run's winner as readable lines, or the reason if no path is stored; empty if
+/// the run has no winner.
 [[nodiscard]] std::string ways_text(const Store& store, const StoredRun& run);
 
-/// The paths as JSON:
+/// The paths as JSON; "why_no_ways" is null if there are paths or if the run has no winner:
 /// {"ways": [{"start", "winner", "timed", "steps": [{"changes", "level_us", …}]}],
 ///  "why_no_ways": text or null}.
 [[nodiscard]] nlohmann::ordered_json ways_json(const Store& store, const StoredRun& run);

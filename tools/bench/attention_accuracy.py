@@ -3,15 +3,16 @@
 
     attention_accuracy.py BUNDLE [more bundles ...] [--lengths 512,1024] [--max-seconds N]
 
-Each bundle has kernels of the problem sdpa_fp8, with P (the softmax) in f16 or in e4m3. For
-each head size and length (2 batches, 8 heads, as many queries as keys, no mask), the script times
-all kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
-compare_pytorch.py does. A row of the table has, for each type of P, the fastest kernel whose error
-is within its tolerance, and the kernel of each library: µs per launch, and the relative L2 error
-against the attention in double precision. Q, K and V are normal numbers in e4m3. The column
-"scores" is the standard deviation of the scaled scores: where it is 1, a row of P has many large
-elements; where it is 3, few. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of
-evo-tune's kernels f16.
+Each bundle has kernels of the problem sdpa_fp8, with P (the softmax) in f16 or in e4m3. For each
+head size and length (2 batches, 8 heads, as many queries as keys, no mask), the script takes the
+kernel that each bundle chooses for the shape, if any, and times these kernels and the libraries of
+fp8_libraries.py in turn, as compare_pytorch.py does. A row of the table has, for each type of P,
+the fastest kernel whose error is within its tolerance, and the kernel of each library: the median
+of µs per launch, and the relative L2 error against the attention in double precision. Q, K and V
+are normal numbers in e4m3. The column "scores" is the standard deviation of the scaled scores:
+where it is 1, a row of P has many large elements; where it is 3, few. The rows with 2 and 3 have
+2,048 keys. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of evo-tune's kernels
+f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """
@@ -50,7 +51,8 @@ def contenders_of(torch, bundles, libraries, sets):
 
 
 def fastest(torch, bundles, libraries, sizes, sharpness):
-    """Maps each contender's name (type of P, or library) to (least time in µs, contender)."""
+    """Maps each contender's name (type of P, or library) to (least median time in µs,
+    contender)."""
     sets = [compare_pytorch.InputSet(torch, sizes, seed, sharpness) for seed in range(1, SETS + 1)]
     contenders = contenders_of(torch, bundles, libraries, sets)
     capture_all(torch, contenders, sets[0].relative_l2)

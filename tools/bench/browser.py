@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, which can read its console messages and the URLs that it requests.
+"""A headless Chromium whose console messages and requested URLs a script can read.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
@@ -42,7 +42,7 @@ def find_chromium():
 
 
 class Browser:
-    """A window of a headless Chromium, to be used in a with statement."""
+    """A window of a headless Chromium. A with statement closes the window at its end."""
 
     def __init__(self, width=1600, height=1000):
         from selenium import webdriver
@@ -86,7 +86,8 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script, *arguments):
-        """Waits until a JavaScript function with the body `script` returns true; at most 20 s."""
+        """Waits until a JavaScript function with the body `script` returns true. Raises
+        TimeoutError after 20 s."""
         end = time.monotonic() + 20
         while not self.run(script, *arguments):
             if time.monotonic() > end:
@@ -94,7 +95,7 @@ class Browser:
             time.sleep(0.02)
 
     def settle(self):
-        """Waits until the browser has drawn all changes of the page."""
+        """Waits for two frames and 60 ms, so that the browser can draw all changes of the page."""
         self.driver.execute_async_script(
             "const done = arguments[0];"
             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)));")

@@ -56,8 +56,8 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// The times of the three checks of one output: comparison with the reference, search for a
-/// difference, guard zones. Waits for the device after each check, so that each is timed
+/// The shortest times of the three checks of one output: comparison with the reference, search for
+/// a difference, guard zones. Waits for the device after each check, so that each is timed
 /// separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {

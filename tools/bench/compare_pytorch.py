@@ -13,10 +13,10 @@ script times in one process:
 - FP8 attention of the libraries that are installed (fp8_libraries.py): cuDNN and FlashAttention-3.
 A sample is one replay of a CUDA graph of many launches over rotating input sets. Samples of all
 contenders alternate, with every second turn in reverse order, so that a drifting clock affects all
-of them. Contenders whose samples take long skip turns. The relative L2 error of each contender is
-computed on one input set. With --db, the script stores the times of PyTorch and of the libraries
-with the run of the kernel; evo-elite and evo-report show these times. vendor_times.py can store
-them later or on another machine.
+of them. Contenders other than evo-tune's kernels skip turns if their samples take long. The
+relative L2 error of each contender is computed on one input set. With --db, the script stores the
+times of PyTorch and of the libraries with the run of the kernel; evo-elite and evo-report show
+these times. vendor_times.py can store them later or on another machine.
 
 Needs PyTorch with CUDA. Exit codes: 0 all kernels are right, 1 a kernel is wrong, 2 bad usage or
 files, 3 a package or a GPU is missing.
@@ -39,7 +39,7 @@ import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-SCORES_BYTES = 1 << 30  # most bytes of attention scores in memory at a time
+SCORES_BYTES = 1 << 30  # limit for the bytes of attention scores in memory at a time
 
 
 class InputSet:
@@ -85,9 +85,9 @@ class InputSet:
         return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
 
     def from_bytes(self):
-        """PyTorch's attention from FP8 bytes, in the cheapest way: one conversion per tensor. The
-        descale factors are folded into the softmax scale and into one multiplication of the
-        output."""
+        """PyTorch's attention from FP8 bytes, in the cheapest way: one conversion per tensor. One
+        descale factor per tensor is folded into the softmax scale (q, k) or multiplies the output
+        (v). If each head has its own factors, they multiply q, k and v."""
         half = self.torch.float16
         q, k, v = (self.view(name).to(half) for name in "qkv")
         if self.sizes["PER_HEAD"]:
@@ -96,8 +96,8 @@ class InputSet:
         return self.attention(q, k, v, self.folded_scale) * self.scale("v").to(half)
 
     def reference(self):
-        """The attention in double precision, computed at the first call. Computes as many heads at
-        once as keep the attention scores within SCORES_BYTES bytes."""
+        """The attention in double precision, computed at the first call. Computes at once as many
+        heads of k, but at least one, as keep the attention scores within SCORES_BYTES bytes."""
         if self.expected is not None:
             return self.expected
         torch, sizes = self.torch, self.sizes
@@ -157,8 +157,8 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """A contender for each backend of PyTorch, from fp16 and from FP8 inputs. If a backend would
-    need too much memory, its contender is not timed, and `why_not` has the reason."""
+    """Two contenders for each of BACKENDS that PyTorch has: from fp16 and from FP8 inputs. A
+    contender that would need too much memory is not timed; its `why_not` has the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -194,7 +194,7 @@ def check(sets, launch_all, tolerance):
 
 
 class Tuned:
-    """A kernel of a bundle, tuned for the shape with the sizes `sizes`."""
+    """A kernel of a bundle, to be checked on the shape with the sizes `sizes`."""
 
     def __init__(self, bundle, folder, kernel, sizes):
         self.bundle, self.folder, self.kernel, self.sizes = bundle, folder, kernel, sizes

@@ -5,10 +5,11 @@
                      [--device cuda:N] [--folder FOLDER]
 
 Runs evo-tune with seeds 1 to N (default: 5), each into a database of its own in FOLDER (default:
-build/seeds), from which older databases are deleted. Then evo-judge times the winner of each seed
-in turn with the fastest of all winners, because times of different runs differ by the GPU's clock.
---also names a database whose winner is compared, too. Prints a row for each winner: its time in its
-own run in µs, the best time divided by its time in A/B pairs (1 is the best), and its macros.
+build/seeds), in which databases of earlier searches with these seeds are deleted. Then evo-judge
+times the winner of each seed in turn with the fastest of all winners, because times of different
+runs differ by the GPU's clock. --also names a database whose winner is compared, too. Prints a row
+for each winner: its time in its own run in µs, the best time divided by its time in A/B pairs (1 is
+the best), and its macros.
 
 Needs evo-tune, evo-elite and evo-judge in the PATH, and a GPU. Exit codes: 0 done, 1 a search found
 no winner, 2 bad usage, 3 a program failed.

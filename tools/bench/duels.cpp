@@ -34,7 +34,7 @@ Candidate candidate_of(const Space& space, const std::vector<std::string>& setti
   return space.candidate_from_settings(pairs, space.defaults());
 }
 
-/// The kernel of a configuration that passed every gate.
+/// The kernel of a configuration, which must pass every gate. Throws InputError otherwise.
 KernelUnderTest green_kernel(Workbench& bench, const Candidate& candidate) {
   const Evaluation evaluation = bench.wait(bench.evaluator().evaluate(candidate, {}));
   if (evaluation.rejection) {

@@ -1,9 +1,9 @@
-"""FP8 attention of other libraries, for compare_pytorch.py to time beside evo-tune's.
+"""FP8 attention of other libraries, which compare_pytorch.py and attention_accuracy.py time.
 
-Each class provides one library's attention, its name in the results, and the names of the Python
-module and package that the class needs. For each set of inputs of a shape, attention_of() returns a
-function and a descale factor. The function starts from the e4m3 bytes and returns the output,
-shaped (B, H, LQ, D); the output times the descale factor is the attention.
+CudnnFp8 and FlashAttention3Fp8 each provide one library's attention, its name in the results, and
+the names of the Python module and package that the class needs. For each set of inputs of a shape,
+attention_of() returns a function and a descale factor. The function starts from the e4m3 bytes and
+returns the output, shaped (B, H, LQ, D); the output times the descale factor is the attention.
 """
 
 import importlib
@@ -15,7 +15,7 @@ class Unsupported(RuntimeError):
 
 
 def version_of(module):
-    """Name and version of the installed package that contains `module`."""
+    """Name and version of the installed package that contains `module`; else `module` itself."""
     names = metadata.packages_distributions().get(module, ())
     return " ".join(f"{name} {metadata.version(name)}" for name in names[:1]) or module
 
@@ -115,7 +115,7 @@ class FlashAttention3Fp8:
     """FlashAttention-3 with e4m3 inputs. Its output is bf16."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
-    SPLITS = 1  # 1: one CTA processes all keys (the default); 0, a heuristic, was slower
+    SPLITS = 1  # 1: one CTA reads all keys of its queries (the default); 0, a heuristic, was slower
 
     def __init__(self, torch, interface):
         self.torch, self.interface = torch, interface
@@ -155,8 +155,8 @@ def strides_of(shape):
 
 
 def installed(torch, say):
-    """The libraries that are installed. Calls `say` with one line for each library that is
-    missing."""
+    """The libraries that are installed and can be opened. Calls `say` with one line for each other
+    library."""
     found = []
     for library in (CudnnFp8, FlashAttention3Fp8):
         try:

@@ -3,7 +3,7 @@
 import math
 
 GRAPH_US = 400.0  # target time of one graph, so that the events around it are negligible
-LONG_SAMPLE_US = 3000.0  # contenders with longer samples skip turns
+LONG_SAMPLE_US = 3000.0  # contenders with samples of twice this time or more skip turns
 LEAST_SAMPLES = 9  # a contender that skips turns still gets this many samples
 
 
@@ -21,8 +21,7 @@ class Contender:
         self.relative_l2 = None
 
     def capture(self, torch):
-        """Captures a graph that calls all input sets in turn, again and again, for about
-        GRAPH_US."""
+        """Captures a graph that calls all input sets in turn, 1 to 50 times; aims at GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -34,8 +33,8 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        # an upper bound of the GPU's time, because it includes the CPU's overhead; hence the factor
-        # 4 below
+        # An upper bound of the GPU's time, because it includes the CPU's overhead. The factor 4
+        # below allows for this overhead.
         per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
@@ -91,7 +90,8 @@ def capture_all(torch, contenders, relative_l2):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn; every second turn has the reverse order.
+    """Takes samples of the contenders in turn, after `warmups` turns that are not recorded; every
+    second turn has the reverse order.
 
     A contender with long samples skips turns, unless it is `in_every_turn`.
     """

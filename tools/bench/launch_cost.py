@@ -7,8 +7,8 @@
 The kernel copies its first buffer to its last buffer. The table has one column for each number of
 buffers (--arguments). On a GPU with PyTorch, the kernel is called as a bundle (by Python code
 alone, the C++ extension, a launch plan, torch_op, torch.compile, a CUDA graph) and compared with a
-Triton kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages
-are skipped. The script checks that the kernel's outputs are right.
+Triton kernel of the same arguments, torch.add and scaled_dot_product_attention. Without Triton, its
+rows are left out. The script checks that the kernel's outputs are right.
 
 --driver names a fake driver that executes no kernels, so no GPU is needed. With a fake driver,
 buffers are addresses, objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch
@@ -93,7 +93,8 @@ def write_bundle(folder, buffers):
 
 
 def one_round(call, calls=CALLS, finish=lambda: None, until_finished=False):
-    """The microseconds per call of `call` over `calls` calls."""
+    """The microseconds per call of `call` over `calls` calls; with `until_finished`, until finish()
+    has returned."""
     finish()
     begin = time.perf_counter()
     for _ in range(calls):

@@ -60,9 +60,10 @@ class Bench {
     return std::get<KernelId>(loaded);
   }
 
-  /// A buffer of `words` words that form a chain: each word holds the index of the next word.
+  /// A buffer of `words` words that form a chain: each word holds the index of the next word. In a
+  /// chain shorter than kStride, the next word is the neighbour.
   BufferId chain(std::size_t words) {
-    constexpr std::size_t kStride = 33 * 64;  // in words; the next word is in another cache line
+    constexpr std::size_t kStride = 33 * 64;  // in words; larger than a cache line
     std::vector<std::uint32_t> next(words);
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
@@ -75,8 +76,9 @@ class Bench {
   void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
-  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn. On a
-  /// virtual GPU: the predicted time of one launch that reads the first buffer.
+  /// Median microseconds per launch k(out, in, n) in graphs of many launches, which read the
+  /// buffers `in` in turn. On a virtual GPU: the predicted time of one launch that reads the first
+  /// buffer.
   double us(KernelId kernel, unsigned ctas, unsigned threads, std::uint32_t dynamic_bytes,
             const std::vector<BufferId>& in, int n) {
     const int launches = std::max(20, static_cast<int>(in.size()));

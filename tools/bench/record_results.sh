@@ -9,9 +9,9 @@
 #   FOLDER   such as docs/results/runs/nvidia-h100
 #   --bin    folder of the programs (default: build/ci/bin, which has the tests' programs as well)
 #   --only   runs only steps whose name matches the pattern, such as 'duel.*'
-#            The step attention uses the databases of the steps search.*
-#            The steps accuracy and bundle use the bundles of the step attention.
-#            The step insight uses the database of the step ladder.
+#            The steps attention, elite.*, ideas.* and seeds.* use databases of the steps search.*
+#            The steps accuracy and bundle use the bundles of the step attention. The step insight
+#            uses the database of the step ladder.
 #   --patience  ends a step after N times its expected seconds plus 10 seconds (default: 3)
 #   --list   prints the steps and their expected seconds, and runs none
 # The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.

@@ -1,5 +1,6 @@
-// report-database: creates a database with a made-up run of many candidates with every possible
-// outcome, to test the speed and the content of evo-report without a device.
+// report-database: adds a made-up run to a database, to test the speed and the content of
+// evo-report without a device. The run has many candidates: green, withdrawn, duplicates, and
+// rejected by the gates build, resources, correctness and timing.
 
 #include <fmt/format.h>
 
@@ -164,8 +165,8 @@ class MadeUpRun {
     return store_->put_compilation(record);
   }
 
-  /// Gives a candidate a random outcome: green, a duplicate, or rejected at a random gate. With
-  /// `must_pass` (default configuration and milestones), the candidate is green.
+  /// Stores a candidate with a random outcome: green, a duplicate, or rejected at a random gate.
+  /// With `must_pass` (default configuration and milestones), the candidate is green.
   void judge(EvaluationRecord& record, bool must_pass) {
     const double draw = must_pass ? 1 : random_.uniform();
     if (draw < 0.05 && !elite_.empty()) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stores the measurements of compare_pytorch.py with the runs of its kernels.
+"""Stores the measurements of compare_pytorch.py with the runs of the compared kernels.
 
     vendor_times.py --db evo.db result.json
 

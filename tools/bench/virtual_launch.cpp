@@ -1,5 +1,6 @@
-// virtual-launch: runs one full launch of a space's milestone on the virtual GPU with all checks,
-// and prints seconds, instructions and memory.
+// virtual-launch: launches a space's milestone several times on the virtual GPU, which looks for
+// defects of the kernel, such as races. Prints the seconds of the fastest launch, its instructions
+// and the memory.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -75,8 +76,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Measures how long the virtual GPU takes for one launch of a milestone with all checks: "
-      "the shortest time of several launches.");
+      "Measures how long the virtual GPU takes for one launch of a milestone, including the search "
+      "for defects such as races: the shortest time of several launches.");
   evo::Arguments arguments;
   app.add_option("space", arguments.space, "search space file")->required();
   app.add_option("milestone", arguments.milestone, "name of the milestone in the space file")

@@ -1,4 +1,5 @@
-// virtual-speed: measures how fast the virtual GPU executes small PTX kernels with all checks.
+// virtual-speed: measures how fast the virtual GPU executes small PTX kernels while it looks for
+// defects, such as races.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -58,7 +59,7 @@ struct Result {
 };
 
 /// Returns the launch with the least CPU time of three, because other processes may use the
-/// machine.
+/// machine. If a launch fails, prints the reason and returns a Result of zeros.
 Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t threads, int loops) {
   const auto device = open_virtual_device("virtual:l4");
   const BufferId out = device->memory().allocate({"out", std::size_t{4} * ctas * threads, true});
@@ -84,7 +85,7 @@ Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t thread
 }
 
 /// Prints the instructions per second, and the instructions per CPU second, a rate that other
-/// processes do not affect.
+/// processes hardly affect.
 void print(const char* name, const Result& result) {
   const double millions = static_cast<double>(result.instructions) / 1e6;
   std::printf("%-30s %7.1f M warp instructions/s, %7.1f per CPU second (%.3f s)\n", name,

@@ -94,8 +94,8 @@ std::map<std::string, double> macros_of(const CheckedKernel& kernel) {
   return kernel.manifest.at("macros").get<std::map<std::string, double>>();
 }
 
-/// Possible sizes of tiles: values of macros, numbers in the sizes of launches, powers of two up to
-/// the largest size of a CTA.
+/// Possible sizes of tiles: values of macros, numbers in the expressions for grid and block, powers
+/// of two up to the largest size of a CTA.
 std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   constexpr Whole kMostThreads = 1024;
   std::set<Whole> numbers;
@@ -111,7 +111,7 @@ std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
 }
 
 /// For each variable that is the contiguous dimension of a buffer: the number of elements in 16
-/// bytes.
+/// bytes, for the narrowest type of these buffers.
 std::map<std::string, Whole> vector_widths(const OrderedJson& plan) {
   constexpr Whole kAccessBytes = 16;
   std::map<std::string, Whole> widths;
@@ -244,9 +244,9 @@ class Conditions {
   OrderedJson all_ = OrderedJson::array();
 };
 
-/// Limits a buffer whose size depends on several variables to the largest checked number of
-/// elements, because the product of variables may exceed the range of 32-bit indices even if each
-/// variable is in its checked range.
+/// Limits a buffer, except a workspace, whose size depends on several variables to the largest
+/// checked number of elements, because the product of variables may exceed the range of 32-bit
+/// indices even if each variable is in its checked range.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, OrderedJson& all) {
   std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
@@ -316,7 +316,8 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
 
 /// Adds a condition for each size test in the kernel's code: the test must have an outcome that it
 /// also has on a checked shape. If outcomes() returns nullopt, the sizes in the test must be those
-/// of a checked shape.
+/// of a checked shape. A test whose possible outcomes all occurred on checked shapes needs no
+/// condition.
 void add_size_tests(const CheckedKernel& kernel, OrderedJson& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);

@@ -86,7 +86,7 @@ const OutputOwner kWriter{
               "#ifndef EVO_TUNE_"}};
 
 /// Writes the index last, so that the folder is a complete bundle at any time, either the old or
-/// the new bundle.
+/// the new bundle. Then removes the code files that only the old index names.
 void write(Bundle& bundle, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

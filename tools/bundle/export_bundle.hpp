@@ -14,7 +14,8 @@ struct BundleOptions {
   bool cpp = false;  ///< also writes a typed function and a CMake package
 };
 
-/// Writes the bundle and prints the names of its files. Throws InputError or DbError.
+/// Writes the bundle and prints the names of its files. Returns kNothingGreen and writes nothing if
+/// no kernel is green. Throws InputError or DbError.
 [[nodiscard]] ExitCode export_bundle(const ExportSource& source, const BundleOptions& options);
 
 }  // namespace evo

@@ -22,7 +22,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
-/// The arguments that a caller passes, which must be the same for all kernels of a bundle.
+/// The properties of a kernel's arguments that must be the same for all kernels of a bundle. Tensor
+/// maps, generators, sizes of workspaces, and values on the timed shape may differ.
 OrderedJson signature(const OrderedJson& manifest) {
   OrderedJson arguments = OrderedJson::array();
   for (const OrderedJson& argument : manifest.at("arguments")) {
@@ -116,8 +117,8 @@ class Builder {
     if (!problems.empty()) problem_ = *problems.begin();
   }
 
-  /// Adds the kernels of a target (a device model) to the bundle. Returns the target's entry in the
-  /// index.
+  /// Adds the kernels that serve a target (a device model), and its default configurations, to the
+  /// bundle. Returns the target's entry in the index.
   OrderedJson add(const BundleTarget& target) {
     std::vector<ShapeVariables> shapes;
     for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);

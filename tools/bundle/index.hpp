@@ -14,7 +14,7 @@ struct Bundle {
   std::string name;
   nlohmann::ordered_json index;                            ///< see docs/bundle.md
   std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
-  std::vector<std::string> notes;                          ///< messages for the bundle's user
+  std::vector<std::string> notes;                          ///< messages for the user of evo-export
 };
 
 inline constexpr const char* kBundleIndexFile = "bundle.json";

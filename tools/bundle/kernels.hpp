@@ -14,7 +14,7 @@ struct BundleSource {
   std::vector<StoredRun> runs;
 };
 
-/// Sizes of a shape by variable.
+/// The values of a shape's variables, by name.
 using ShapeVariables = std::map<std::string, double>;
 
 /// One timed evaluation of a kernel.
@@ -37,13 +37,13 @@ struct ShapeWinner {
   double p50_us = 0;
 };
 
-/// A kernel that passed all checks: the machine code of one configuration, from any of the runs.
+/// The kernel of one configuration, from any of the runs.
 struct BundleKernel {
   std::string ptx_hash;
   std::string config;  ///< JSON with sorted keys
   bool is_default = false;
   std::size_t source = 0;
-  CandidateId candidate = 0;  ///< a candidate with this kernel that was in an elite
+  CandidateId candidate = 0;                             ///< a candidate with this kernel
   std::map<ShapeVariables, KernelTime> times;            ///< the newest time on each shape
   std::map<std::string, ShapeVariables> checked_shapes;  ///< by name
 };
@@ -59,9 +59,9 @@ struct BundleTarget {
 };
 
 /// For each device model (measured and predicted times separately): all kernels that were in the
-/// elite of a run. A kernel has a time on a shape if a run that timed this shape evaluated the
-/// kernel. Kernels that any run withdrew or rejected are left out; a withdrawal by the profile gate
-/// excludes the kernel on the shape of that run only.
+/// elite of a run, and so passed a full check. A kernel has a time on a shape if the kernel was
+/// green in a run that timed this shape. Kernels that any run withdrew or rejected are left out; a
+/// withdrawal by the profile gate excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
 /// A target (device model) of a bundle that holds only the kernel of `candidate`. For a duplicate,

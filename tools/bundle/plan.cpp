@@ -38,7 +38,8 @@ const std::string& text_of(const OrderedJson& expression) {
   return expression.at("expression").get_ref<const std::string&>();
 }
 
-/// Limits a scalar to the range of its type.
+/// An expression tree with the value of a scalar. Loaders reject values outside the range of the
+/// type and, for integer types, values that are not whole.
 OrderedJson checked_scalar(OrderedJson tree, Dtype dtype) {
   if (is_floating(dtype)) {
     return {"within", std::move(tree), -largest_finite(dtype), largest_finite(dtype)};
@@ -222,8 +223,9 @@ OrderedJson kernel_plan(const OrderedJson& manifest,
   OrderedJson plan;
   const auto arch = manifest.at("arch").get<std::string>();
   const int capability = compute_capability_of(arch);
-  // Machine code runs on devices of later minor versions, PTX on all later devices. Code for an
-  // architecture-specific target (sm_90a) runs only on that architecture.
+  // Machine code runs on devices with the same major and the same or a later minor compute
+  // capability, PTX on all later devices. Code for an architecture-specific target (sm_90a) runs
+  // only on that architecture.
   constexpr int kAnyLater = 999;
   const bool is_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
   plan["machine_code"] = {{"from", capability},

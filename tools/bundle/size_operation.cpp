@@ -288,7 +288,7 @@ std::optional<Reciprocal> reciprocal_of(std::uint64_t factor, int bits) {
   constexpr int kLeastShift = -2;
   constexpr int kMostShift = 13;
   constexpr std::uint64_t kLargestDivisor = 4095;
-  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // smaller factors are strides
+  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // smaller: probably strides
   if (factor >> least_bits == 0) return std::nullopt;
   for (const Wide whole : {Wide{factor}, Wide{factor} + (Wide{1} << bits)}) {
     for (int shift = kLeastShift; shift <= kMostShift; ++shift) {

@@ -35,7 +35,8 @@ struct SizeValue {
 [[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue subtract(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue multiply(const SizeValue& a, const SizeValue& b);
-/// The quotient of `a` and `b`, rounded down. Neither operand may be negative.
+/// The quotient of `a` and `b`, rounded down, as a shift to the right computes it. PTX's div rounds
+/// towards zero, so callers use quotient() for div only if neither operand may be negative.
 [[nodiscard]] SizeValue quotient(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
 /// a * 2^places / divisor, rounded down: compilers compute it as a multiplication by a reciprocal.

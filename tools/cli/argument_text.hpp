@@ -9,7 +9,7 @@
 namespace evo {
 
 /// Parses the whole text as a number of type Number; nullopt if the text has anything else, such as
-/// spaces or a plus sign.
+/// spaces or a plus sign, or if the number is out of range.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_in(const std::string& text) {
   Number value{};

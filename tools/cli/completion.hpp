@@ -24,14 +24,15 @@ inline constexpr const char* kMilestone = "MILESTONE";
 inline constexpr const char* kSetting = "MACRO=VALUE";
 }  // namespace value_words
 
-/// The values given so far on the command line, by the names of their options.
+/// The values given so far on the command line, by the names of values in help texts, such as
+/// SPACE.
 using GivenValues = std::map<std::string, std::string>;
 using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
 /// For each name of a value, such as SHAPE, the function that lists the possible values.
 using ValueLists = std::map<std::string, ValueList>;
 
-/// The flag that makes any program print the completions of a command line. The completion scripts
-/// for bash and zsh use --complete.
+/// The flag that makes any program except evo-worker print the completions of a command line. The
+/// completion scripts for bash and zsh use --complete.
 inline constexpr const char* kCompleteFlag = "--complete";
 
 /// The completions of an incomplete command line. `words`: the words after the program's name; the

@@ -11,8 +11,9 @@ namespace evo {
 /// The width of help texts.
 inline constexpr std::size_t kHelpColumns = 80;
 
-/// Wraps the words of a text into lines of at most `columns`; all but the first are indented by
-/// `indent`. Line breaks of the text are kept. A word that is longer than a line gets its own line.
+/// Wraps the words of a text into lines of at most `columns` columns; continuation lines are
+/// indented by `indent` columns. Line breaks of the text are kept. A word that is longer than a
+/// line gets its own line.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 /// The name of an option's value in help texts: "N", "FILE"; empty for a flag.

@@ -34,9 +34,10 @@ void require_replaceable(const std::filesystem::path& file, const OutputOwner& o
 
 /// Writes the output files of a tool. Replaces a file only if it contains a text of
 /// OutputOwner::marks, if OutputFile::follows is true and the last file contains one, or if the
-/// user gave --force. Never replaces a database, a folder, a pipe or a device. Writes all files
-/// under temporary names, then renames them in order. If a file cannot be written, changes no file
-/// and throws InputError naming the file.
+/// user gave --force. Never replaces a database, a folder, a pipe or a device. Does not touch a
+/// file that already has the content. Writes all other files under temporary names, then renames
+/// them in order. If a file cannot be written, changes no file and throws InputError naming the
+/// file.
 void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owner);
 
 }  // namespace evo

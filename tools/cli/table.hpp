@@ -18,7 +18,8 @@ struct Table {
     bool left = false;  ///< left-aligned
   };
   std::vector<Column> columns;
-  /// One cell for each column; null if the column does not apply to the row.
+  /// One cell for each column; null if the value is unknown or the column does not apply to the
+  /// row.
   std::vector<std::vector<nlohmann::ordered_json>> rows = {};
 };
 

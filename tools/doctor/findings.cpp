@@ -114,7 +114,7 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
         {!temporary.failure.empty()
              ? temporary.failure
              : fmt::format("the folder for temporary files {} {}", temporary.path.string(),
-                           is_full ? "is full" : "cannot be written to"),
+                           is_full ? "is almost full" : "cannot be written to"),
          "--profile, and problems whose reference is a program",
          "make room there, or name another folder in TMPDIR"});
   }

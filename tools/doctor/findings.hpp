@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// A missing part of a machine, the feature that needs it, and the remedy.
+/// A missing part of a machine, or an obstacle (a full disk); what it prevents; and the remedy.
 struct Finding {
   std::string what;        ///< "ncu is not on the PATH"
   std::string prevents;    ///< "--profile"
@@ -15,7 +15,7 @@ struct Finding {
   bool stops_run = false;  ///< a run without options fails because of this finding
 };
 
-/// Returns the missing parts; those that stop a run without options come first.
+/// Returns the findings; those that stop a run without options come first.
 [[nodiscard]] std::vector<Finding> findings_of(const Machine& machine);
 
 /// Whether a run without options would work: true if no finding stops it.

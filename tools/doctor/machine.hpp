@@ -14,7 +14,7 @@ namespace evo {
 struct DefaultRun {
   std::size_t compilers = 0;
   std::uint64_t compiler_bytes = 0;  ///< memory limit of each compiler
-  std::string space = {};            ///< the shipped space for the device; empty if there is none
+  std::string space = {};            ///< file of the shipped space for the device; empty if none
   std::string no_space = {};         ///< why there is no space
 };
 

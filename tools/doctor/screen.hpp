@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// One screen of text, at most 80 columns wide except for longer words.
+/// The facts and findings as text, at most 80 columns wide except for longer words.
 [[nodiscard]] std::string doctor_screen(const Machine& machine,
                                         const std::vector<Finding>& findings);
 

@@ -9,7 +9,8 @@ namespace evo {
 
 /// Names from a run's problem, for exported files with results.
 struct ExportNames {
-  /// the kernel's C++ name; the problem's name if problem.json cannot be read
+  /// the C++ names of the kernel's entries, with commas between them; the problem's name if
+  /// problem.json cannot be read
   std::string kernel;
   nlohmann::ordered_json variables;  ///< variables of the shape; null if unreadable
 };

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate of rank `rank` in an elite; nullopt if no matching run has a green kernel.
+/// The candidate of rank `rank` in the elite of the newest matching run with a green kernel;
+/// nullopt if there is no such run. Throws InputError if the elite has no such rank.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
   // Uses the newest run if several spaces, devices or shapes match.

@@ -8,9 +8,8 @@
 
 namespace evo {
 
-/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds.
-/// If times are predicted, the file says so in the objective, in the measurements and in the
-/// environment.
+/// The judged configurations of a run, for other auto-tuners and analysis tools. Times are in
+/// milliseconds. If times are predicted, the file says so in the objective and in the environment.
 struct RunResults {
   std::string text;
   int configurations = 0;

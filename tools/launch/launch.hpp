@@ -12,7 +12,7 @@ namespace evo {
 struct LaunchRequest {
   std::string worker;   ///< path of the evo-worker program on this host
   std::string address;  ///< HOST:PORT to which workers connect
-  std::string device;   ///< devices of each device worker: "auto", "virtual:l4"
+  std::string device;   ///< devices of each started evo-worker: "auto", "virtual:l4"
   std::string jobs;     ///< compilers per host: a number, or "all"
 };
 
@@ -20,19 +20,20 @@ struct LaunchRequest {
 /// (EVO_WORKER_KEY).
 struct LaunchCommand {
   std::vector<std::string> words;
-  /// also pass the key of the run by standard input, because ssh does not pass the environment
+  /// also pass the key of the run by standard input, because ssh, for example, does not pass the
+  /// environment
   bool key_on_input = false;
 };
 
-/// "ssh:FILE": starts evo-worker on every host in the file. A line has the form "HOST", optionally
-/// followed by device=LIST, jobs=N, program=PATH, tunnel=PORT (the worker connects through a tunnel
-/// in the ssh connection). Throws InputError.
+/// "ssh:FILE": starts evo-worker on every host in the file. A '#' begins a comment. Any other line
+/// has the form "HOST", optionally followed by device=LIST, jobs=N, program=PATH, tunnel=PORT (the
+/// worker connects through a tunnel in the ssh connection). Throws InputError.
 [[nodiscard]] std::vector<LaunchCommand> ssh_commands(const std::string& file,
                                                       const LaunchRequest& request);
 /// "slurm" uses the Slurm allocation in which evo-tune runs; "slurm:ARGUMENTS" (`makes_one`)
 /// requests an allocation by salloc with these arguments. Starts one step with a task for each GPU,
-/// and one step for the compilers on the remaining cores. Throws InputError for "slurm" outside of
-/// an allocation.
+/// and one step for the compilers: with jobs "all", one compiler for each remaining core. Throws
+/// InputError for "slurm" outside of an allocation.
 [[nodiscard]] std::vector<LaunchCommand> slurm_commands(const std::string& arguments,
                                                         bool makes_one,
                                                         const LaunchRequest& request);

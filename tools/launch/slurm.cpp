@@ -8,7 +8,7 @@ namespace {
 /// A shell script that runs inside a Slurm allocation. $1: evo-worker, $2: HOST:PORT, $3: devices
 /// of a task, or none, $4: number of compilers per node, or all.
 ///
-/// --exact: the steps share the nodes. -k: a failing node does not stop the other nodes.
+/// --exact: the steps share the nodes. -k, -K0: a failing node or task does not stop the others.
 /// --gres=none: the step without GPUs does not wait for the GPUs of the other step. Slurm rejects
 /// --gres=none if the allocation set SLURM_GPUS_PER_NODE, so the script unsets the variable.
 constexpr const char* kSteps = R"sh(

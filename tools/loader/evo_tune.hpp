@@ -122,7 +122,7 @@ class Bundle {
   /// the kernel for exactly this shape; else the valid kernel of the nearest shape, by the
   /// logarithm of the variables; else the first valid default configuration. If no kernel is valid,
   /// throws Error with the reason for each kernel. Also throws Error if `shape` has a wrong number
-  /// of sizes.
+  /// of sizes or a size that is not finite.
   [[nodiscard]] Choice choose(Sizes shape, const Device& device) const {
     return chosen(checked(shape), device).first;
   }
@@ -131,8 +131,9 @@ class Bundle {
   /// Starts the kernel for `shape` on a stream of the current context. The first launch for a shape
   /// and stream chooses and loads the kernel and allocates workspaces. prepare() does this work
   /// beforehand; call it before you capture a launch in a graph. `buffers`: device addresses in the
-  /// order of buffers(); null is allowed for an empty buffer. A written buffer must not overlap
-  /// another buffer, and all buffers must be aligned as during the checks.
+  /// order of buffers(); null is allowed for an empty buffer. Unless allow_unchecked() permits it,
+  /// a written buffer must not overlap another buffer, and no buffer may have a smaller alignment
+  /// than during the checks.
   void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
     const detail::Plan& plan = prepared(stream, checked(shape));
     try {
@@ -174,7 +175,7 @@ class Bundle {
   }
 
   /// Tries the kernels of the most similar device first, and among these the kernel of the nearest
-  /// shape. The distance of shapes is the sum of squared differences of log(1 + x) over all
+  /// shape. The distance of shapes is the sum of squared differences of log(1 + |x|) over all
   /// variables x; the 1 is added because variables may be 0.
   std::pair<Choice, detail::Plan> chosen(const double* shape, const Device& device) const try {
     Values values;

@@ -157,7 +157,7 @@ inline void require_valid(const Json& condition, const Values& values, const All
 }
 
 /// The value of a CUDA enumeration of powers of two: 0 for 0 bytes, 1 for `first`, 2 for 2 *
-/// `first`, and so on.
+/// `first`, and so on up to `most`. Throws Error for other numbers of bytes.
 inline int doublings(std::size_t bytes, std::size_t first, int most, const std::string& what) {
   for (int code = 0; code <= most; ++code) {
     if (bytes == (code == 0 ? 0 : first << (code - 1))) return code;
@@ -247,8 +247,8 @@ inline Plan::Argument planned_argument(const Json& its, const Values& values,
   return argument;
 }
 
-/// The grid, block and dynamic shared memory of a launch. Throws Error for a size that no device
-/// allows.
+/// The grid, block and dynamic shared memory of a launch. Throws Error unless all sizes are whole
+/// numbers below 2^31 and those of grid and block above 0.
 inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& values) {
   constexpr double kMost = 0x1p31 - 1;
   std::array<unsigned, 7> sizes{};

@@ -84,7 +84,8 @@ std::string reasons(const WaitClocks& clocks, std::size_t most) {
   return text;
 }
 
-/// The text of a line of a template, without surrounding spaces; empty if the file is missing.
+/// The first 70 characters of a line of a source file, without leading spaces; empty if the file is
+/// missing.
 std::string text_of(const SpaceOnDevice& on, const SourceLine& line) {
   std::ifstream file(on.source_file(line.file));
   std::string text;

@@ -106,7 +106,8 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
-/// Prints a checksum of each output, so that the outputs of two runs can be compared.
+/// Prints a checksum of each output, so that the outputs of two runs can be compared. Writes the
+/// outputs to the folder `save`, unless `save` is empty.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
   std::vector<OutputFile> files;

@@ -89,7 +89,7 @@ std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
   return result;
 }
 
-/// Draws recorded candidates at random without replacement, among those with a time.
+/// Draws --count recorded candidates at random without replacement, among those with a time.
 std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments& arguments) {
   std::vector<RecordedEntry> entries;
   for (const RecordedEntry& entry : recording.entries) {

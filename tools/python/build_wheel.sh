@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds the wheel with the programs: tools/python/build_wheel.sh [FOLDER] (default: build/dist).
-# The environment variable PYTHON chooses the interpreter that builds the wheel.
-# If Python 3.12 or later builds the extension, the extension also works in later versions.
-# The wheel's tag names the oldest glibc that its programs support.
+# The environment variable PYTHON chooses the interpreter that builds the wheel, and
+# EVO_WHEEL_OPTIONS gives options to `pip wheel`. If Python 3.12 or later builds the extension, the
+# extension also works in later versions. The wheel's tag names the oldest glibc that its programs
+# support.
 set -eu
 cd "$(dirname "$0")/../.."
 folder="${1:-build/dist}"

@@ -164,7 +164,8 @@ class Columns {
     words_["limit"].add(limit);
   }
 
-  /// The resources of a candidate's kernel; nullopt if the candidate was not compiled.
+  /// The resources of a candidate's kernel; nullopt if the candidate was not compiled or does not
+  /// compile.
   std::optional<Resources> resources_of(const EvaluationRecord& record) {
     if (!record.compilation) return std::nullopt;
     const auto known = compilations_.find(*record.compilation);

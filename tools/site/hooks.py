@@ -3,7 +3,7 @@
 - README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
 - Pages of options come from the programs' --help, pages of results from docs/results
   (results.py).
-- A link that leaves docs/ must name a file that exists, or the build fails. The site does not
+- A relative link must name a file that exists, or the build fails. The site does not
   contain source files, so a link to a source file becomes plain text, with the path as title.
 
 The environment variable EVO_PROGRAMS names the folder of the built programs.

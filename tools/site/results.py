@@ -181,8 +181,8 @@ def predictions(runs):
 
 
 def strategies(runs):
-    """For each strategy, optimum / best time after 25 to 400 evaluations, as the mean over the
-    recorded spaces."""
+    """For each run of evo-replay, optimum / best time after 25 to 400 evaluations and the score P,
+    as means over the recorded spaces."""
     rows = [[run.variant, *run.find(r"\nmean" + r" +(-?[\d.]+)" * 6)] for run in runs]
     rows.sort(key=lambda row: float(row[3]), reverse=True)
     return ["run", "after 25", "after 50", "after 100", "after 200", "after 400", "score P"], rows

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Compares architectures; "sm_90a" equals "sm_90", because code for sm_90a runs on devices of
-/// sm_90.
+/// Compares architectures without the suffix "a" or "f": "sm_90a" equals "sm_90", because code for
+/// sm_90a runs on devices of sm_90.
 bool is_same_arch(std::string_view a, std::string_view b) {
   const auto base = [](std::string_view arch) {
     return arch.ends_with('a') || arch.ends_with('f') ? arch.substr(0, arch.size() - 1) : arch;
@@ -66,8 +66,8 @@ bool is_shape(const Json& variables, const Shape& shape) {
   });
 }
 
-/// The name and time of the kernel that a bundle has for the timed shape; an empty name if there is
-/// none.
+/// The name and the time in µs of the kernel that a bundle has for the timed shape on this
+/// architecture; an empty name if there is none.
 std::pair<std::string, double> served(const Json& index, const Workbench& bench) {
   for (const Json& target : index.at("targets")) {
     if (target.at("kind") != "measured" ||

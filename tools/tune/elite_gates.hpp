@@ -12,9 +12,9 @@
 namespace evo {
 
 /// Executes the elite of a shape on the virtual GPU of `bench`. Withdraws a kernel with a defect;
-/// the next candidate then joins the elite and is executed too. Stores the outcome of each kernel,
-/// and prints defects.
-/// Returns false if the user interrupted the run.
+/// the next candidate then joins the elite and is executed too. Stores the withdrawals and a
+/// summary. Prints defects, and which kernels could not be executed. Returns false if the user
+/// interrupted the run.
 [[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);
 
@@ -39,8 +39,8 @@ struct EliteOfRun {
   const std::vector<EliteMember>& members;
 };
 
-/// Measures and stores the energy per launch of each kernel of the elite. Stops with a message at
-/// the first failure.
+/// Measures and stores the energy per launch of each kernel of the elite whose energy is not stored
+/// yet. Stops with a message at the first failure, and at once if the device does not count energy.
 void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report);
 

@@ -52,11 +52,11 @@ class LiveBlock {
   std::vector<std::string> shown_;
 };
 
-/// Whether standard error is a terminal that supports a live view (TERM is not "dumb").
+/// Whether standard error is a terminal that supports a live view (TERM is set and not "dumb").
 [[nodiscard]] bool can_draw_live();
-/// Whether colors are allowed: false if NO_COLOR is set (no-color.org).
+/// Whether colors are allowed: false if NO_COLOR is set and not empty (no-color.org).
 [[nodiscard]] bool wants_colors();
-/// The current number of columns of the terminal on standard error.
+/// The current number of columns of the terminal on standard error; 80 if it is unknown.
 [[nodiscard]] std::size_t terminal_width();
 
 }  // namespace evo

@@ -21,7 +21,7 @@ struct TuneOptions : RunOptions {
 
 inline constexpr const char* kTuneDescription =
     "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
-    "Every candidate is compiled, checked and timed. Without a GPU, kernels run "
+    "Candidates are compiled, checked and timed. Without a GPU, kernels run "
     "on a virtual GPU: correctness is judged, times are predicted.";
 
 /// Declares the options of evo-tune and its commands; parsing fills `options`.

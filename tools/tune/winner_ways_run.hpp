@@ -27,8 +27,9 @@ struct ExplainedRun {
 };
 
 /// Measures the paths to the winner from the default configuration and from the first green
-/// milestone. Stores the paths and prints the number of their steps; if there is no path, stores
-/// the reason. If the user interrupts the measurement, stores this as the reason and returns false.
+/// milestone. Does nothing if there is no winner or no device. Stores the paths and prints the
+/// number of their steps; if there is no path, stores the reason. If the user interrupts the
+/// measurement, stores this as the reason and returns false.
 [[nodiscard]] bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                                   const ExplainedRun& explained, const TuneReport& report);
 

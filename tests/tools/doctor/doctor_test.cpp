@@ -100,7 +100,7 @@ TEST(DoctorFindings, AFolderForTemporaryFilesThatIsFullOrNoneStopsProfilesOnly) 
   Machine machine = whole_machine();
   machine.host.temporary.free_bytes = 0;
   EXPECT_FALSE(only_finding(machine).stops_run);
-  EXPECT_THAT(only_finding(machine).what, HasSubstr("/tmp is full"));
+  EXPECT_THAT(only_finding(machine).what, HasSubstr("/tmp is almost full"));
   machine.host.temporary.failure = "TMPDIR: '/nowhere' is no folder";
   EXPECT_EQ(only_finding(machine).what, "TMPDIR: '/nowhere' is no folder");
   EXPECT_THAT(only_finding(machine).step, HasSubstr("TMPDIR"));

@@ -127,8 +127,9 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
   EXPECT_GT(count, 1200);
 }
 
-/// The loader and the engine must give the same values for the launch and workspace expressions of
-/// the attention problem on all its shapes.
+/// The loader and the engine must give the same values for the grid and the dynamic shared memory
+/// of the first step, and for the workspaces, of all milestones of three spaces of problem sdpa_fp8
+/// on all its shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;

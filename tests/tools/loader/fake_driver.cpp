@@ -1,5 +1,6 @@
-// A fake CUDA driver for tests. The driver executes no kernels and records each call as a line of
-// text. A test passes any address to fake_context() to make it the current context of its thread.
+// A fake CUDA driver for tests. The driver executes no kernels. It records calls that load,
+// allocate, wait or launch as lines of text. To set the current context of its thread, a test
+// passes any address to fake_context().
 
 #include <atomic>
 #include <cstdarg>
@@ -27,7 +28,7 @@ struct Tensor {
 };
 /// The stream that fake_current_stream() has set as PyTorch's current stream.
 std::atomic<std::uintptr_t> current_stream{0};
-/// If true, the calls are not recorded.
+/// If true, no call is recorded, and no call fails.
 std::atomic<bool> is_quiet{false};
 
 struct State {
@@ -48,13 +49,13 @@ State& state() {
 }
 thread_local void* context = nullptr;
 thread_local std::vector<void*> below;  ///< the stack of contexts below the current one
-/// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
-/// take part in it.
+/// The number of the stream capture that fake_capture() has started; 0: no capture. Streams from
+/// handle 0x100 on take part in the capture.
 std::atomic<unsigned long long> capture_number{0};
 /// The address of element i serves as the primary context of device i.
 char primary_contexts[8];
 
-/// Records a call as a line. Returns the error code that the test has set for this call, or 0.
+/// Records a call as a line. Returns the error code that fake_fail() has set for this call, or 0.
 int note(const char* call, const char* format, ...) {
   if (is_quiet) return 0;
   char text[256];
@@ -87,7 +88,8 @@ void fake_quiet(int quiet) { is_quiet = quiet != 0; }
 /// Makes fake_read() return `tensor` for the Python object at the address `object`.
 void fake_tensor(void* object, const Tensor* tensor) { state().tensors[object] = *tensor; }
 void fake_current_stream(std::uintptr_t stream) { current_stream = stream; }
-// The functions of DLPackExchangeAPI, by which PyTorch exchanges tensors.
+// Two functions of DLPackExchangeAPI, by which PyTorch exchanges tensors: fake_read() and
+// fake_stream().
 int fake_read(void* object, Tensor* tensor) {
   const auto found = state().tensors.find(object);
   if (found == state().tensors.end()) return -1;
@@ -99,7 +101,8 @@ int fake_stream(std::int32_t, std::int32_t, void** stream) {
   return 0;
 }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
-/// Copies the lines that were recorded since the last call of fake_log() to `text`.
+/// Copies the lines that were recorded since the last call of fake_log() or fake_reset() to `text`;
+/// drops lines beyond `size` bytes. Returns the number of copied bytes.
 std::size_t fake_log(char* text, std::size_t size) {
   const std::lock_guard lock(state().mutex);
   const std::size_t length = std::min(size - 1, state().log.size());

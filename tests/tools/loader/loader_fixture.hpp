@@ -50,8 +50,9 @@ inline Json kernel(const std::string& name, const std::string& arch, int tile) {
 }
 
 /// An entry of "chosen_for" in a bundle's index: a device and a shape for which the kernel is
-/// chosen. `rank`: the order in which the loader tries the devices of a bundle if it runs on
-/// another device. `size`: the value of S; nullopt for the entry of the default configuration.
+/// chosen. `rank`: the position of `device` in the order in which the loader tries the bundle's
+/// devices if the bundle lacks the current device. `size`: the value of S; nullopt for the entry of
+/// the default configuration.
 inline Json use(const std::string& device, int rank, const std::string& shape,
                 std::optional<int> size) {
   return {{"device", device},
@@ -123,7 +124,7 @@ class Loader : public testing::Test {
     return "no error";
   }
   /// The kernel that a bundle chooses for the size S = `size` on a device, and the reason, as
-  /// "name: why".
+  /// "name: why", or "name (PTX): why" if the device compiles the kernel from PTX.
   static std::string choice(const evo_tune::Bundle& bundle, double size,
                             const evo_tune::Device& device = kDevice) {
     const std::array<double, 2> shape = {size, 0};

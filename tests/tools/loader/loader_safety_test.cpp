@@ -172,8 +172,8 @@ TEST_F(Loader, AnIndexThatIsNotAsItWasWrittenIsRefused) {
   }
 }
 
-/// The hashes of these damaged indexes are right. The loader rejects such an index with an Error,
-/// or it reads the index and launches a kernel only with arguments that fit the kernel.
+/// The hashes of these damaged indexes are right. The loader must reject such an index with an
+/// Error or launch a kernel; it must not crash or throw another exception.
 TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_text(index_);
   const std::string rest = good.substr(good.find('\n') + 1);

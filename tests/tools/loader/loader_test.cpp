@@ -36,8 +36,8 @@ TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
 TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
   const evo_tune::Bundle bundle = open();
   EXPECT_THAT(choice(bundle, 128, {"Fake 80", 80, 4, 1000}), HasSubstr("old: tuned for this"));
-  // Machine code runs on devices with the same major and a later minor compute capability; PTX runs
-  // on every later device.
+  // Machine code runs on devices with the same major and the same or a later minor compute
+  // capability. PTX runs on every later device, except PTX for a target such as sm_90a.
   EXPECT_THAT(choice(bundle, 128, {"Fake 86", 86, 4, 1000}), HasSubstr("old: tuned for this"));
   EXPECT_THAT(choice(bundle, 64, {"Fake 100", 100, 4, 1000}), HasSubstr("small (PTX): tuned"));
   EXPECT_THAT(
@@ -91,8 +91,8 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   };
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
-  // The second launch makes no driver calls besides the launch itself. A launch on another stream
-  // allocates another workspace.
+  // The driver records no call of the second launch besides the launch itself. A launch on another
+  // stream allocates another workspace.
   bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape, buffers_.data());
@@ -288,9 +288,9 @@ TEST_F(Loader, ThreadsShareABundle) {
     for (const std::string& line : lines) ++count[line.substr(0, line.find(' '))];
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
-  EXPECT_EQ(count["load"], 1);  // all shapes are nearest to the shape of one kernel
-  // The threads use 20 shapes on 4 streams. One of the streams is the per-thread default stream, so
-  // each of the threads allocates its own workspaces for it.
+  EXPECT_EQ(count["load"], 1);  // the kernel "small" serves all 20 shapes
+  // The threads use 20 shapes on the streams with handles 1 to 4. Handle 2 is the per-thread
+  // default stream, so each thread allocates its own workspaces for this handle.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }
 

@@ -17,7 +17,8 @@ source = os.path.join(TARGET, "source")  # nothing is written to the source tree
 for part in ("python", "loader"):
     shutil.copytree(os.path.join(TOOLS, part), os.path.join(source, part),
                     ignore=shutil.ignore_patterns("__pycache__", "build", "dist"))
-# If a build tool is missing, pip downloads it. The wheel is built without the evo-tune programs.
+# If a build tool is missing, pip downloads the build tools. The wheel is built without the evo-tune
+# programs.
 has_all = all(importlib.util.find_spec(name) for name in ("scikit_build_core", "nanobind", "cmake"))
 offline = ["--no-index", "--no-build-isolation"] if has_all else []
 subprocess.run([*PIP, "wheel", "--no-deps", "--config-settings=cmake.source-dir=.", *offline,

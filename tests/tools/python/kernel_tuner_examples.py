@@ -3,9 +3,10 @@
 PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder that contains the package
 evo_tune. SCRIPT: names of examples (default: all). Environment variables:
 EVO_KERNEL_TUNER_EXAMPLES is the folder of the CUDA examples, EVO_DEVICE the device. Each search
-ends after EVO_EXAMPLE_SEARCH_SECONDS (10 s). Prints for each script that it ran, that evo-tune
-refused it with a message, that it took longer than EVO_EXAMPLE_SECONDS (120 s), or that it FAILED.
-Only FAILED counts as a failure of the test.
+ends after at most EVO_EXAMPLE_SEARCH_SECONDS (10 s). Without EVO_KERNEL_TUNER_EXAMPLES, the test is
+skipped. Prints for each script that it ran, that evo-tune refused it with a message, that it took
+longer than EVO_EXAMPLE_SECONDS (120 s), or that it FAILED. Only FAILED counts as a failure of the
+test.
 """
 
 import os
@@ -46,8 +47,8 @@ def outcome(script, folder):
 
 
 def main():
-    # A background job of a shell ignores SIGINT, and so do the processes that it starts. This call
-    # restores SIGINT, with which outcome() ends scripts.
+    # A background job of a shell script ignores SIGINT, and so do the processes that the job
+    # starts. This call handles SIGINT again, so that outcome() can end scripts with it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")

@@ -63,7 +63,8 @@ class Launcher(BundleTest):
             self.assertIs(bundle(Array(0x3000, (3, 64)), SCALE, y=other, s=None, stream=7)[0], other)
         (line,) = log()
         self.assertEqual(line, first[0].replace("4096 1280 8192", "12288 1280 16384"))
-        # The extension leaves only the first call with new argument types to the Python code.
+        # The extension leaves only the first call with a new combination of argument types and
+        # shapes to the Python code.
         for action in (lambda: bundle(Array(0x1000, (5, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(Array(0x1000, (3, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(0x1000, SCALE, y=0x2000, s=0, B=3, S=64)):

@@ -48,7 +48,8 @@ class TorchOp(BundleTest):
             torch._dynamo.reset()
             compiled = torch.compile(lambda x, scale: operator(x, scale)[0] + 1, fullgraph=True,
                                      backend="aot_eager", dynamic=dynamic)
-            # PyTorch traces the operator; only its launch fails, because there is no GPU.
+            # PyTorch traces the operator; only the launch fails, because the tensors are on the
+            # CPU.
             with self.assertRaisesRegex(RuntimeError, "expected x to be on a CUDA device, but got "
                                                       "cpu"):
                 compiled(*inputs())

@@ -1,4 +1,5 @@
-// Tests line_diff(), which finds the fewest lines that change one text into another.
+// Tests line_diff(), which finds the fewest lines that change one text into another (if
+// the texts differ in thousands of lines, maybe not the fewest).
 
 #include "tools/report/line_diff.hpp"
 

@@ -1,4 +1,5 @@
-// Tests that no text in a report's data becomes markup or a script of its HTML page.
+// Tests that no text in a report's data becomes markup or a script of the HTML page, that the page
+// loads nothing, and that it contains the licences of the plotting library.
 
 #include "tools/report/page.hpp"
 

@@ -1,4 +1,4 @@
-"""Packs the database of a run for recorded_test.py, without the machine code of most candidates.
+"""Packs a database of runs for recorded_test.py, without the PTX, cubin and log of most kernels.
 
     record_run.py EVO.db OUT.db.gz
 """
@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Keeps the winner's artifacts, replaces those of generation 0 by the shortest, deletes all others.
+# An artifact is the source, PTX, cubin and log of a compilation. Keeps those of winners, shortens
+# those of generation 0 and deletes all others.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL

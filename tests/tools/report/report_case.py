@@ -99,7 +99,7 @@ class ReportCase(unittest.TestCase):
         return self.browser
 
     def altered(self, change, page=None):
-        """Opens a report in the browser whose data the function `change` has changed."""
+        """Opens a copy of a report after `change` has changed the data of its first run."""
         text = (page or self.page).read_text()
         begin = text.index('id="data">') + len('id="data">')
         end = text.index("</script>", begin)
@@ -134,7 +134,7 @@ class ReportCase(unittest.TestCase):
         return found[0]
 
     def option(self, section, place):
-        """The data series of plot number `place` in a section, as the plotting library has them."""
+        """The data series of plot number `place` (from 0) of a section, as ECharts has them."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
                          "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
                          section, place)
@@ -148,7 +148,7 @@ class ReportCase(unittest.TestCase):
                                 section, place)
 
     def drawn(self, section, place):
-        """True if the plot number `place` in a section shows more than an empty area."""
+        """True if plot number `place` (from 0) of a section shows more than an empty area."""
         self.option(section, place)
         return self.browser.run("""
             const charts = document.getElementById(arguments[0]).querySelectorAll(".chart");

@@ -1,4 +1,4 @@
-"""Tests that each sentence of a report appears only if it is true for the run."""
+"""Tests that sentences of a report appear only if they are true for the run."""
 
 from report_case import ReportCase
 

@@ -132,8 +132,8 @@ def check(argument, array):
 
 
 def check_apart(buffers):
-    """Raises Error if a written buffer overlaps another buffer. `buffers`: pairs of a plan's
-    argument and its array."""
+    """Raises Error if a written buffer overlaps another buffer, unless load() permits one of them
+    to overlap. `buffers`: pairs of a plan's argument and its array."""
     filled = [(argument, array.address) for argument, array in buffers
               if argument.bytes > 0 and not argument.may_overlap]
     for written, begin in filled:
@@ -148,8 +148,9 @@ def check_apart(buffers):
 
 
 def common_device(devices):
-    """The number of the GPU that holds all arguments; None if no device is known. `devices`:
-    the results of device_of() by argument name."""
+    """The number of the GPU that holds all arguments; None if no device is known. Raises Error if
+    arguments are on several devices, or not on a GPU. `devices`: the results of device_of() by
+    argument name."""
     known = [its for its in devices.values() if its is not None]
     names = list(dict.fromkeys(name for name, _ in known))
     if len(names) > 1:

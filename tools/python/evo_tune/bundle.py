@@ -130,9 +130,9 @@ class Bundle:
 
     def __call__(self, *inputs, stream=None, **keywords):
         """Starts the kernel for the shape of the call. Returns the output, or a tuple of the
-        outputs in order. Outputs that are not given are allocated as PyTorch tensors. Shape
-        variables may be omitted if they follow from the shapes of the tensors or are the same in
-        all tuned shapes."""
+        outputs in order. Outputs that are not given are allocated as PyTorch tensors. A shape
+        variable may be omitted if it follows from the shapes of the tensors, or if it is the same
+        in all tuned shapes and no input's size depends on it."""
         if self._fast is not None:
             results = self._fast.call(inputs, keywords, stream)
             if results is not NotImplemented:

@@ -109,7 +109,7 @@ class Driver:
     @contextlib.contextmanager
     def on(self, device):
         """A context manager: makes a context of `device` current and yields its handle. If `device`
-        is None, keeps the current context."""
+        is None, keeps the current context; raises Error if there is none."""
         context = self.context()
         if device is None and context is None:
             raise Error("no CUDA context is current on this thread")

@@ -1,12 +1,12 @@
-"""Errors about bundles."""
+"""The package's exception Error, and the exceptions that a damaged bundle causes."""
 
 import contextlib
 import struct
 
 
 class Error(RuntimeError):
-    """An error whose message states the expected value, and the file's name if a file is at
-    fault."""
+    """Wrong arguments, an unusable file, or a failure of the driver or of a program of
+    evo-tune."""
 
 
 # The exceptions that reading a damaged part of an index may raise.

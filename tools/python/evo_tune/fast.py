@@ -84,7 +84,7 @@ def learn(bundle, inputs, keywords, call):
 
 def plan(bundle, call, stream, in_python):
     """A function of all buffers that launches the kernel by the extension, or by `in_python` if the
-    extension refuses the buffers."""
+    extension is missing, or refuses the kernel (tensor maps) or the buffers."""
     calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return in_python

@@ -16,8 +16,8 @@ DEVICE_VARIABLE = "EVO_DEVICE"
 
 
 def find(name):
-    """The path of a program of evo-tune: next to the Python interpreter, else in PATH. Raises Error
-    if there is none."""
+    """The path of a program of evo-tune: in Python's folder for scripts, else next to the
+    interpreter, else in PATH. Raises Error if there is none."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
         candidate = Path(folder) / name
         if os.access(candidate, os.X_OK):
@@ -35,7 +35,7 @@ def run(name, arguments, folder, quiet=True, on_line=None):
     Progress on standard error is shown unless `quiet`. `on_line` is called with each line of
     standard output.
     With exit code 0 or 1, returns; 130 raises KeyboardInterrupt; any other exit code raises Error
-    with the program's last lines.
+    with the program's message, or else its last three lines.
     """
     command = [find(name), *map(str, arguments)]
     lines = []
@@ -114,8 +114,8 @@ def gpu_name(device):
 
 
 def choose_device(number=0):
-    """The value for --device: EVO_DEVICE if set, else the GPU `number`, else virtual:l4 if there is
-    no GPU."""
+    """The value for --device: EVO_DEVICE if set, else virtual:l4 if there is no GPU, else the GPU
+    `number`. Raises Error if this machine has GPUs, but not this one."""
     chosen = os.environ.get(DEVICE_VARIABLE)
     if chosen:
         return chosen

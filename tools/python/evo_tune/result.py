@@ -54,8 +54,8 @@ class Result:
         return programs.run("evo-elite", ["--db", "run.db", "rejections"], self.folder).stdout
 
     def candidates(self):
-        """All candidates that were judged, each a dict of its macros, time in ms and other
-        results."""
+        """All candidates that were judged, each a dict of its macros, its time in ms (a text that
+        names the failure if the candidate failed) and other results."""
         target = self.folder / "candidates.json"
         target.unlink(missing_ok=True)
         programs.run("evo-export", ["--db", "run.db", "--kernel-tuner-cache", target.name],
@@ -68,13 +68,14 @@ class Result:
         return pandas.json_normalize(self.candidates())
 
     def report(self, path=None):
-        """Writes an HTML page that explains why the best kernel is fast."""
+        """Writes an HTML page that explains why the best kernel is fast. Returns a Report."""
         target = Path(path).resolve() if path else self.folder / "report.html"
         programs.run("evo-report", ["--db", "run.db", "--out", target], self.folder)
         return Report(target)
 
     def bundle(self, path):
-        """Writes a bundle with the best kernel to the folder `path`, and returns the path."""
+        """Writes a bundle to the folder `path`, and returns the path. The bundle has the best
+        kernel and, if correct, the kernel of the default configuration."""
         target = Path(path).resolve()
         programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
         return target

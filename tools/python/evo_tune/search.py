@@ -29,14 +29,15 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of
     a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's. The first check
     uses the content of the arrays; later checks draw normal numbers of the same mean and deviation
-    (integers: between the smallest and the largest). reference: a function that takes the inputs by
-    name and returns the kernel's outputs: an array, a tuple in the order of the parameters, or a
-    dict. tune() calls `reference` for every seed and shape. shapes: variables by the shape's name;
-    the last shape is timed.
+    (integers: between the smallest and the largest; an array of equal elements stays). reference: a
+    function that takes the inputs by name and returns the kernel's outputs: an array, a tuple in
+    the order of the parameters, or a dict. tune() calls `reference` for every seed and shape.
+    shapes: variables by the shape's name; the last shape is timed.
     kernel: the kernel's name, if the source has several kernels. grid, block, shared: numbers or
     expressions of variables, macros and the inputs that are whole numbers. tolerance: the largest
-    relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
-    strategy for a space (evo_tune.strategy). After an interrupt, the Result has the results so far.
+    relative L2 error of an output (default: by the types of the outputs). strategy: as evo-tune
+    --strategy, or a function that makes a strategy for a space (evo_tune.strategy). After an
+    interrupt, the Result has the results so far.
     """
     if grid is None:
         raise TypeError("grid: allowed: numbers or expressions, such as 'ceil_div(N, BLOCK)'")
@@ -97,8 +98,8 @@ def _search(task, generations, options, quiet):
 
 
 class _Progress:
-    """Shows the progress of a run: a progress bar if tqdm is installed, else a line for each
-    generation."""
+    """Shows the progress of a run, unless `quiet`: a progress bar if tqdm is installed, else a line
+    for each generation."""
 
     def __init__(self, generations, quiet):
         self._quiet = quiet
@@ -315,7 +316,7 @@ def _extent_name(name):
 
 def _drawn_like(elements):
     """A distribution like that of `elements`, from which later checks draw inputs; the first check
-    uses `elements`."""
+    uses `elements`. Empty if all elements are equal: then every check uses `elements`."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:

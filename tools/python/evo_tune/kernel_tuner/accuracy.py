@@ -20,7 +20,7 @@ def _root_mean_square(values):
 
 
 #: Error metrics by abbreviation: functions of the expected output `right`, the actual output
-#: `given`, and `least`, which keeps relative errors finite.
+#: `given`, and `least`, which keeps relative and logarithmic errors finite.
 _METRICS = {
     "mse": lambda right, given, least: numpy.mean((right - given)**2),
     "rmse": lambda right, given, least: _root_mean_square(right - given),

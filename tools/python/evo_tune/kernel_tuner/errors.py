@@ -13,7 +13,7 @@ class ErrorConfig(str):
 
 
 class InvalidConfig(ErrorConfig):
-    """The configuration needs more of a resource than the device has."""
+    """The resource gate rejected the configuration, for example for too much shared memory."""
 
 
 class CompilationFailedConfig(ErrorConfig):

@@ -77,7 +77,7 @@ class _CardObserver:
 
 
 class NVMLObserver(_CardObserver):
-    """Values that NVML reports, as Kernel Tuner's NVMLObserver names them."""
+    """Values from NVML, as Kernel Tuner's NVMLObserver names them."""
 
     figures = {"core_freq": _reported("sm_clock_mhz"), "mem_freq": _reported("memory_clock_mhz"),
                "temperature": _reported("temperature_c"), "nvml_power": _reported("power_w"),
@@ -89,7 +89,7 @@ class NVMLObserver(_CardObserver):
 
 
 class TegraObserver(_CardObserver):
-    """Values that NVML reports, with the names and units of Kernel Tuner's TegraObserver."""
+    """Values from NVML, with the names and units of Kernel Tuner's TegraObserver."""
 
     figures = {"core_freq": _reported("sm_clock_mhz", 1e6),
                "tegra_temp": _reported("temperature_c"), "tegra_power": _reported("power_w"),

@@ -16,8 +16,8 @@ from .sources import MAIN
 
 NAME = "tuned"
 _DEFAULT_RTOL = 1e-5  # the default of numpy.allclose
-#: Without an answer: the largest relative L2 error of outputs, by type. The bound allows sums in
-#: another order.
+#: The largest relative L2 error of outputs, by type, where Judgement.tolerance() does not use the
+#: bounds of numpy.allclose. The error may result from sums in another order.
 _L2_OF_TYPE = {"f64": 1e-10, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _NO_BOUND = 1e30
 
@@ -248,9 +248,9 @@ class Judgement:
             for position, expected in enumerate(self._answer) if expected is not None}}}
 
     def tolerance(self, dtypes):
-        """The tolerance for problem.json: the bounds of numpy.allclose if the user gave an answer;
-        without an answer, with a verify function or with `is_coarse`, bounds that depend on the
-        outputs' types."""
+        """The tolerance for problem.json: bounds derived from those of numpy.allclose if the user
+        gave an answer; without an answer, with a verify function or with `is_coarse`, bounds that
+        depend on the outputs' types."""
         if self._answer is None or self.verify is not None or self._is_coarse:
             loosest = max([_L2_OF_TYPE.get(dtype, 0) for dtype in dtypes], default=0)
             bound = _NO_BOUND if loosest > 0 else 0

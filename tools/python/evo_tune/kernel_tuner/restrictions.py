@@ -20,7 +20,8 @@ class Restriction:
 
 def taken(restrictions, params, macros):
     """A list of Restriction. `macros`: see engine_expression(). Raises NotSupported for a
-    restriction that is neither a string, a function, nor a pair of a function and names."""
+    restriction that is neither a string, a function, nor a tuple of a function, the names of its
+    parameters and perhaps a third item, which is ignored."""
     return [_taken(number, one, params, macros)
             for number, one in enumerate(listed(restrictions))]
 

@@ -1,5 +1,5 @@
 """Converts evo-tune's results to Kernel Tuner's form: a list of dicts, with times in ms and the
-script's metrics."""
+script's metrics. Reads and writes Kernel Tuner's cache files."""
 
 import json
 import re

@@ -87,7 +87,7 @@ class Setup:
 
     def _facts(self):
         """The problem.json that evo-init makes for the first configuration that compiles, which
-        becomes the default configuration."""
+        becomes the default configuration. Tries at most MOST_DEFAULTS configurations."""
         for default in itertools.islice(self.configurations.all(), MOST_DEFAULTS):
             try:
                 facts = self.problem.facts(default)

@@ -20,7 +20,7 @@ from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
 _CHILDREN = 8  # candidates per generation of evo-tune
-_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
+_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
 _MANY = 20000  # above this number of combinations, prints a note, because the search takes hours
 #: Texts in the errors about a configuration that cannot be the reference.
@@ -113,7 +113,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 class _Search:
     """The settings of all searches of a call of tune_kernel. The searches get equal fractions of
-    the call's limits (max_fevals, time_limit)."""
+    the call's limits (max_fevals, time_limit), but at least 1 each."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
@@ -195,7 +195,8 @@ def _with_any_output(setup, judged, work):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that can serve as the reference."""
+    """Searches with the first configuration that can serve as the reference. Raises the last Error
+    if none of MOST_DEFAULTS configurations can."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
     for default in itertools.islice(after, MOST_DEFAULTS):
         if not (judged.has_answer or quiet):

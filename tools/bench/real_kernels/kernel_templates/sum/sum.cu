@@ -1,5 +1,5 @@
 // total[0] += sum of x; total[0] is zero before the launch. Each CTA sums every gridDim.x-th block
-// of THREADS vectors, and adds this sum to total[0] once.
+// of THREADS vectors (CTA 0 also the rest of x), and adds its sum to total[0] once.
 #define VECTOR_TYPE_1 float
 #define VECTOR_TYPE_2 float2
 #define VECTOR_TYPE_4 float4
