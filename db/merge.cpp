@@ -105,7 +105,9 @@ MergeCount copy_all(SQLite::Database& db) {
       " AND id NOT IN (SELECT id FROM known WHERE NOT has_more)");
   result.running = count(db, "SELECT count(*) FROM other.run WHERE status = 'running'");
   result.replaced = count(db, "SELECT count(*) FROM known WHERE id IN taken");
-  result.known = count(db, "SELECT count(*) FROM known WHERE NOT has_more");
+  result.known = count(db,
+                       "SELECT count(*) FROM known WHERE NOT has_more"
+                       " AND id NOT IN (SELECT id FROM other.run WHERE status = 'running')");
   result.added = count(db, "SELECT count(*) FROM taken") - result.replaced;
   db.exec("DELETE FROM main.run WHERE id IN (SELECT here FROM known WHERE id IN taken)");
   db.exec(

@@ -39,6 +39,7 @@ void insert_elite(Connection& db, RunId run, const GenerationRecord& record) {
         "INSERT INTO elite_member (run_id, generation, rank, candidate_id, p50_us)"
         " SELECT c.run_id, ?, ?, c.id, ? FROM candidate c"
         " WHERE c.id = ? AND c.run_id = ? AND c.duplicate_of IS NULL"
+        " AND EXISTS (SELECT 1 FROM timing t WHERE t.candidate_id = c.id)"
         " AND NOT EXISTS (SELECT 1 FROM rejection x WHERE x.candidate_id = c.id)",
         record.number, ++rank, entry.p50_us, entry.candidate, run);
     require_green(db, changed, entry.candidate, run, "in the elite of");
@@ -147,6 +148,7 @@ void RunRecords::record_withdrawal(RunId run, const WithdrawalRecord& record) {
         "INSERT INTO withdrawal (candidate_id, generation, gate, reason, detail)"
         " SELECT c.id, ?, ?, ?, ? FROM candidate c"
         " WHERE c.id = ? AND c.run_id = ? AND c.duplicate_of IS NULL"
+        " AND EXISTS (SELECT 1 FROM timing t WHERE t.candidate_id = c.id)"
         " AND NOT EXISTS (SELECT 1 FROM rejection x WHERE x.candidate_id = c.id)",
         record.generation, record.why.gate, record.why.reason, record.why.detail, record.candidate,
         run);

@@ -61,8 +61,10 @@ int main(int argc, char** argv) {
   if (const auto code = serve_other_hosts({argv, static_cast<std::size_t>(argc)})) return *code;
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "--version" && argc == 2) {
-    std::puts("evo-worker " EVO_VERSION);
-    return std::fflush(stdout) == 0 ? 0 : static_cast<int>(evo::ExitCode::kBadInput);
+    let_writes_fail();
+    if (std::puts("evo-worker " EVO_VERSION) >= 0 && std::fflush(stdout) == 0) return 0;
+    std::fputs("evo-worker: standard output: could not be written\n", stderr);
+    return static_cast<int>(evo::ExitCode::kBadInput);
   }
   if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc, true);
   const bool is_spare = argc == 4 && std::string_view(argv[3]) == "--spare";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "engine/core/error.hpp"
@@ -49,17 +50,30 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
-/// Replaces "auto" by real GPUs: for `evo-worker host`, replaces the whole list by all GPUs of this
-/// host; otherwise replaces "auto" by the first visible GPU. "auto" never becomes a virtual GPU,
-/// because the first worker decides the GPU model of a run.
+/// The words of a command line; an option with its value behind "=" becomes two words.
+std::vector<std::string> words_of(std::span<char* const> arguments) {
+  std::vector<std::string> words;
+  for (const std::string_view argument : arguments) {
+    const std::string_view name = argument.substr(0, argument.find('='));
+    const bool has_value = name == "--connect" || name == "--device" || name == "--jobs";
+    words.emplace_back(has_value ? name : argument);
+    if (has_value && name != argument) words.emplace_back(argument.substr(name.size() + 1));
+  }
+  return words;
+}
+
+/// Replaces "auto" by real GPUs: for `evo-worker device`, by the first visible GPU; for `evo-worker
+/// host`, by all GPUs. "auto" never becomes a virtual GPU, because the first worker decides the GPU
+/// model of a run. Throws InputError if "auto" is not the only device.
 std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
                                       const std::filesystem::path& program) {
-  const auto automatic = std::ranges::find(devices, "auto");
-  if (automatic == devices.end()) return devices;
-  if (!is_host) {
-    *automatic = "cuda:0";
-    return devices;
+  if (std::ranges::find(devices, "auto") == devices.end()) return devices;
+  if (devices.size() > 1) {
+    throw InputError(
+        "--device: 'auto' cannot be combined with other devices; allowed: auto, or "
+        "the names of devices such as cuda:0,cuda:2");
   }
+  if (!is_host) return {"cuda:0"};
   const CudaFacts facts = survey_cuda(program);
   devices.clear();
   for (const CudaCard& card : facts.cards) {
@@ -75,7 +89,7 @@ std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_
 }  // namespace
 
 std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments) {
-  const std::vector<std::string> words(arguments.begin(), arguments.end());
+  const std::vector<std::string> words = words_of(arguments);
   const bool is_one = words.size() > 1 && std::ranges::count(words, "--connect") == 1 &&
                       (words[1] == "device" || words[1] == "compile" || words[1] == "host");
   if (!is_one) return std::nullopt;

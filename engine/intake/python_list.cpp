@@ -1,5 +1,6 @@
 #include "engine/intake/python_list.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -77,6 +78,22 @@ Json scalar(std::string_view text, const NamedValues& names) {
   return static_cast<std::int64_t>(value);
 }
 
+/// Sorts values as Python does: numbers and booleans by value, texts by their characters. Throws
+/// InputError for a mixture of numbers and texts.
+void sort_as_python(std::vector<Json>& values) {
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  if (std::ranges::all_of(values, is_text)) {
+    std::ranges::sort(values);
+    return;
+  }
+  if (std::ranges::any_of(values, is_text)) {
+    throw InputError("sorted(): numbers and texts together cannot be sorted");
+  }
+  std::ranges::stable_sort(values, {}, [](const Json& value) {
+    return value.is_boolean() ? static_cast<double>(value.get<bool>()) : value.get<double>();
+  });
+}
+
 class ListReader {
  public:
   std::vector<Json> list(std::string_view text, const NamedValues& names) {
@@ -109,7 +126,10 @@ class ListReader {
     if (const auto body = inside(text, "range(", ')')) return of_range(*body, names);
     for (const std::string_view name : {"list(", "tuple(", "sorted("}) {
       if (const auto body = inside(text, name, ')')) {
-        return find_word(*body, "for") ? of_body(*body, names) : list(*body, names);
+        std::vector<Json> values =
+            find_word(*body, "for") ? of_body(*body, names) : list(*body, names);
+        if (name == "sorted(") sort_as_python(values);
+        return values;
       }
     }
     fail(text);

@@ -68,12 +68,13 @@ std::size_t Argument::compared_bytes(const Values& values) const {
   if (!compared) return all;
   const double count = compared->evaluate(values);
   const std::size_t elements = all / size_of(dtype);
-  const bool is_whole = count >= 1 && count == std::floor(count);
+  const int least = elements == 0 ? 0 : 1;
+  const bool is_whole = count >= least && count == std::floor(count);
   if (!is_whole || count > static_cast<double>(elements)) {
     throw ProblemError(
         fmt::format("{}: argument '{}': {} elements are to be compared; allowed: a whole number "
-                    "from 1 to its extent, {}",
-                    compared->described(values), name, number_text(count), elements));
+                    "from {} to its extent, {}",
+                    compared->described(values), name, number_text(count), least, elements));
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
 }

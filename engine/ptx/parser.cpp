@@ -30,6 +30,13 @@ void append_bytes(Variable& variable, std::uint64_t bits, std::uint64_t bytes) {
   }
 }
 
+/// The bits of a literal behind a minus.
+std::uint64_t negated(const Literal& literal) {
+  if (literal.kind == Literal::Kind::kFloat32) return literal.bits ^ (1ULL << 31);
+  if (literal.kind == Literal::Kind::kFloat64) return literal.bits ^ (1ULL << 63);
+  return 0 - literal.bits;
+}
+
 void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t element_bytes,
                          int depth) {
   if (depth > kMaxInitialDepth) {
@@ -56,11 +63,11 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
     throw PtxError("expected a value, found '" + std::string(token.text) + "'", token.line);
   }
   Literal literal = parse_literal(token.text, token.line);
+  if (negative) literal.bits = negated(literal);
   if (literal.kind == Literal::Kind::kFloat64 && element_bytes == 4) {
     const auto narrow = static_cast<float>(std::bit_cast<double>(literal.bits));
     literal.bits = std::bit_cast<std::uint32_t>(narrow);
   }
-  if (negative) literal.bits = 0 - literal.bits;
   append_bytes(variable, literal.bits, element_bytes);
 }
 

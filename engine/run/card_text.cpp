@@ -56,11 +56,11 @@ std::string shared_text(const CardSummary& summary) {
   std::vector<std::pair<std::string, std::int64_t>> others(summary.others.begin(),
                                                            summary.others.end());
   std::ranges::stable_sort(others, std::ranges::greater(), &decltype(others)::value_type::second);
-  const std::string more =
-      others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : std::string();
-  return fmt::format(
-      "SHARED: process {}{} was on the card {}; times are too long while it computes\n",
-      others.front().first, more, in_timings(summary.shared, summary.timings));
+  const std::string those =
+      others.size() > 1 ? fmt::format(" and {} more were", others.size() - 1) : std::string(" was");
+  return fmt::format("SHARED: process {}{} on the card {}; times are too long while {}\n",
+                     others.front().first, those, in_timings(summary.shared, summary.timings),
+                     others.size() > 1 ? "they compute" : "it computes");
 }
 
 }  // namespace

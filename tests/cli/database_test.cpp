@@ -37,12 +37,18 @@ class DatabaseOption : public testing::Test {
   /// matches `why`.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
+    const std::string record = "evo-record --count 2 --out r.json --device fake:measured --space " +
+                               FakeSession::faults_space();
     for (const std::string& program :
          {std::string("evo-elite"), std::string("evo-elite runs"),
           std::string("evo-elite rejections"), std::string("evo-export --out out"),
           std::string("evo-report --out r.html"), FakeSession::tune("--generations 1"),
-          FakeSession::tune("--resume")}) {
-      const ProgramResult result = session_.run(program + " --db '" + db + "'");
+          FakeSession::tune("--resume"), record, FakeSession::judge("--baseline")}) {
+      const bool is_baseline = program.ends_with("--baseline");
+      // For an empty name, the message names --baseline; a folder can be a bundle.
+      if (is_baseline && (db.empty() || fs::is_directory(session_.path(db)))) continue;
+      const std::string option = is_baseline ? " '" : " --db '";
+      const ProgramResult result = session_.run(program + option + db + "'");
       EXPECT_EQ(result.exit_code, 2) << program << " " << db << "\n" << result.err;
       EXPECT_EQ(result.out, "") << program << " " << db;
       EXPECT_THAT(result.err, why) << program << " " << db;
@@ -77,6 +83,9 @@ class DatabaseOption : public testing::Test {
 
 TEST_F(DatabaseOption, ThatIsNoFileOfOursIsRefusedByEveryProgramAndUntouched) {
   expect_refused("", HasSubstr("--db: ''"));
+  const ProgramResult baseline = session_.run(FakeSession::judge("--baseline ''"));
+  EXPECT_EQ(baseline.exit_code, 2);
+  EXPECT_THAT(baseline.err, HasSubstr("--baseline: ''"));
   expect_refused(":memory:", HasSubstr(":memory: is not a file"));
   fs::create_directory(session_.path("folder"));
   expect_refused("folder", HasSubstr("folder: is a folder"));

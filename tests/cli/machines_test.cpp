@@ -283,24 +283,6 @@ TEST(NoCard, WithoutADriverTimesArePredictedAndThatWorks) {
                                 HasSubstr("next step: "), HasSubstr("--device virtual:l4")));
 }
 
-TEST(NoCard, AHostLendsNoVirtualGpuUnasked) {
-  FakeMachine machine;
-  machine.cuda_library = "";
-  machine.environment = "EVO_WORKER_KEY=" + std::string(64, '7') + " ";
-  const ProgramResult host =
-      machine.run("evo-worker host --connect 127.0.0.1:1 --device auto --jobs 0");
-  EXPECT_EQ(host.exit_code, 2);
-  EXPECT_THAT(host.err, AllOf(HasSubstr("no GPU on"), HasSubstr("no worker: --device ID")));
-}
-
-TEST(NoCard, AWorkerForNoDeviceIsRefused) {
-  FakeMachine machine;
-  machine.environment = "EVO_WORKER_KEY=" + std::string(64, '7') + " ";
-  const ProgramResult worker = machine.run("evo-worker device none --connect 127.0.0.1:1");
-  EXPECT_EQ(worker.exit_code, 2);
-  EXPECT_THAT(worker.err, HasSubstr("evo-worker device: no worker: --device ID"));
-}
-
 TEST(NoCard, ACardOnTheBusWithoutADriverIsNamed) {
   FakeMachine machine;
   machine.cuda_library.clear();

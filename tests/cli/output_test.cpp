@@ -60,12 +60,13 @@ class Output : public testing::Test {
         // standard error is closed, the text must not go to the socket of the worker.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
-    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-predict",
+                                "evo-report", "evo-worker"}) {
       list.push_back(std::string(program) + " --version");
     }
-    for (const char* program :
-         {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init", "evo-replay",
-          "evo-record", "evo-report", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init",
+                                "evo-replay", "evo-record", "evo-report", "evo-predict",
+                                "evo-ptx-run", "search-ablation", "virtual-launch"}) {
       list.push_back(std::string(program) + " --help");
     }
     return list;

@@ -276,7 +276,8 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
                 "--children 4 --space search_spaces/triple.json --quiet")
                 .exit_code,
             0);
-  const ProgramResult insight = run("evo-elite insight");
+  std::filesystem::remove_all(folder_.path() / "kernel_templates");
+  const ProgramResult insight = run_program("evo-elite insight", folder_.path());
   EXPECT_EQ(insight.exit_code, 0) << insight.err;
 }
 

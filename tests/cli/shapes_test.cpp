@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <fstream>
 
@@ -84,6 +85,17 @@ TEST(EvoTuneShapes, WhatCannotBeTunedTogetherIsRefused) {
               HasSubstr("only one is allowed"));
 }
 
+/// The places, origins and values of a run's candidates, one a line.
+std::string candidates_of(const Store& store, RunId run) {
+  std::string lines;
+  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
+    const EvaluationRecord& record = evaluation.record;
+    lines += std::to_string(record.generation) + "." + std::to_string(record.position) + " " +
+             record.origin + " " + record.config_json + "\n";
+  }
+  return lines;
+}
+
 TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   const FakeSession session;
   const std::string options = std::string(kShort);
@@ -102,12 +114,29 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
     warm += evaluation.record.origin == "warm start" ? 1 : 0;
   }
   EXPECT_GE(warm, 2) << "one of the three may be the default configuration";
-  // A resumed run keeps the configurations of its warm start, even if later runs have stored better
-  // ones in the meantime.
+}
+
+TEST(EvoTuneWarmStart, AResumedRunKeepsItsOwn) {
+  const auto tune = [](const std::string& more) {
+    return FakeSession::tune("--children 4 --seed 7 --check-seed 5 " + more);
+  };
+  const FakeSession whole;
+  ASSERT_EQ(whole.run(tune("--shape mission --generations 2")).exit_code, 0);
+  ASSERT_EQ(whole.run(tune("--shape ragged --generations 3")).exit_code, 0);
+  const FakeSession session;
+  ASSERT_EQ(session.run(tune("--shape mission --generations 2")).exit_code, 0);
+  RunningProgram stopped(tune("--shape ragged --generations 2 --json"), session.folder(),
+                         session.environment() + " EVO_FAKE_COMPILE_MS=100");
+  ASSERT_EQ(stop_after_evaluations(stopped, 2, SIGTERM), 130);
+  EXPECT_THAT(candidates_of(session.store(), 2), Not(HasSubstr("warm start")));
+  // Another run stores configurations with which a new run would begin.
+  const std::string other = "--generations 6 --seed 8 --no-warm-start --shape ragged";
+  ASSERT_EQ(session.run(FakeSession::tune(other)).exit_code, 0);
   const ProgramResult resumed =
       session.run(FakeSession::tune("--shape ragged --resume 2 --generations 3"));
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(session.store().run(2).last_generation, 2);
+  EXPECT_EQ(candidates_of(session.store(), 2), candidates_of(whole.store(), 2));
 }
 
 class EvoJudgeAgainst : public testing::Test {

@@ -92,6 +92,18 @@ TEST_F(MergeTest, ARunThatHasGoneOnReplacesItself) {
   EXPECT_EQ(figure("a.db", "SELECT count(*) FROM candidate"), "7");
 }
 
+TEST_F(MergeTest, ARunThatIsResumedCountsOnlyAsRunning) {
+  const RunId run = add_run("b.db", 2, 3, RunStatus::kInterrupted);
+  add_run("a.db", 1, 2);
+  ASSERT_EQ(merge_into("a.db", "b.db").added, 1);
+  (void)Store::open(file("b.db")).resume_run(run, "{}");
+  const MergeCount again = merge_into("a.db", "b.db");
+  EXPECT_EQ(again.running, 1);
+  EXPECT_EQ(again.known, 0);
+  EXPECT_EQ(again.replaced, 0);
+  EXPECT_EQ(again.added, 0);
+}
+
 TEST_F(MergeTest, WhatIsNoDatabaseIsRefusedAndChangesNothing) {
   add_run("a.db", 1, 2);
   EXPECT_THROW(merge_into("a.db", "missing.db"), DbError);

@@ -14,6 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
+/// A candidate that no gate after the resource gate judged.
+EvaluationRecord without_outcome(int generation, int position) {
+  EvaluationRecord record = sample::duplicate(generation, position, 1);
+  record.duplicate_of.reset();
+  return record;
+}
+
 TEST(RunRecords, KeepsWithdrawalsOfGreenCandidatesOnly) {
   Store store = Store::in_memory();
   const RunId run = store.start_run(sample::run_info());
@@ -22,9 +29,10 @@ TEST(RunRecords, KeepsWithdrawalsOfGreenCandidatesOnly) {
   const CandidateId copy = store.record_evaluation(run, sample::duplicate(0, 1, green));
   const CandidateId bad = store.record_evaluation(
       run, sample::rejected(0, 2, {.gate = Gate::kTiming, .reason = "slow"}));
+  const CandidateId unjudged = store.record_evaluation(run, without_outcome(0, 3));
   const Rejection why{Gate::kTiming, "faulted in a pair", "detail"};
   store.record_withdrawal(run, {green, 4, why});
-  for (const CandidateId candidate : {green, copy, bad, CandidateId{99}}) {
+  for (const CandidateId candidate : {green, copy, bad, unjudged, CandidateId{99}}) {
     EXPECT_THROW(store.record_withdrawal(run, {candidate, 4, why}), DbError) << candidate;
   }
   const auto found = store.withdrawals(run);
@@ -59,9 +67,7 @@ TEST(RunRecords, RefusesADuplicateWithAnOutcomeOfItsOwn) {
 TEST(RunRecords, KeepsWhatNobodyJudgedOutOfTheElite) {
   Store store = Store::in_memory();
   const RunId run = store.start_run(sample::run_info());
-  EvaluationRecord record = sample::duplicate(0, 0, 1);
-  record.duplicate_of.reset();
-  store.record_evaluation(run, record);
+  store.record_evaluation(run, without_outcome(0, 0));
   EXPECT_EQ(store.evaluations(run).size(), 1U);
   EXPECT_TRUE(elite_of_run(store, run).empty());
 }
@@ -99,7 +105,8 @@ TEST(RunRecords, OnlyGreenFirstCandidatesOfTheRunEnterTheElite) {
   const CandidateId copy = store.record_evaluation(run, sample::duplicate(0, 1, green));
   const CandidateId bad =
       store.record_evaluation(run, sample::rejected(0, 2, {.gate = Gate::kBuild, .reason = "no"}));
-  for (const CandidateId candidate : {copy, bad, CandidateId{999}}) {
+  const CandidateId unjudged = store.record_evaluation(run, without_outcome(0, 3));
+  for (const CandidateId candidate : {copy, bad, unjudged, CandidateId{999}}) {
     EXPECT_THAT(sample::db_error([&] {
                   store.record_generation(
                       run, {.number = 0, .elite = {{.candidate = candidate, .p50_us = 1}}});

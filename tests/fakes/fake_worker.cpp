@@ -95,6 +95,7 @@ int main(int argc, char** argv) {
   if (role == "profile" && argc == 4) {
     return evo::launch_profiled(argv[3], [&] { return open_device(argv[2]); });
   }
-  std::fputs("usage: fake-worker compile | fake-worker device ID\n", stderr);
+  std::fputs("usage: fake-worker compile | fake-worker device ID | fake-worker profile ID FILE\n",
+             stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);
 }

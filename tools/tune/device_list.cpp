@@ -52,7 +52,7 @@ void require_usable(const std::string& option, const std::vector<std::string>& i
       throw InputError(
           fmt::format("--device {}: the name of a device is empty{}", option, kAllowed));
     }
-    if (ids.size() > 1 && (id == "auto" || id == "none")) {
+    if (ids.size() > 1 && (id == "auto" || id == "none" || id == "cuda:all")) {
       throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",
                                    option, id, kAllowed));
     }

@@ -32,11 +32,19 @@ TEST(PythonList, KindsOfValuesAreKept) {
   EXPECT_EQ(read_list("[1/2, -3]"), "[0.5,-3]");
 }
 
+TEST(PythonList, SortedListsAreSortedAsInPython) {
+  EXPECT_EQ(read_list("sorted([32, 4, 8.5, 16])"), "[4,8.5,16,32]");
+  EXPECT_EQ(read_list("sorted(-i for i in range(3))"), "[-2,-1,0]");
+  EXPECT_EQ(read_list("sorted(['b', 'ab', 'B'])"), R"(["B","ab","b"])");
+  EXPECT_EQ(read_list("sorted([True, 0, False, 2])"), "[0,false,true,2]");
+  EXPECT_EQ(read_list("list(sorted((2, 1))) + sorted([])"), "[1,2]");
+}
+
 TEST(PythonList, EverythingElseIsRefused) {
-  for (const char* text :
-       {"", "16", "[1, 2", "range()", "range(1, 5, 0)", "[i for j in range(3)]", "open('x')",
-        "[x for x in 3]", "[1,,2]", "list(range(100000))", "[1] * 3", "range(0.5)",
-        "[0 for i in range(2000) for j in range(2000) if 0]"}) {
+  for (const char* text : {"", "sorted([1, 'a'])", "sorted([1, 2], reverse=True)", "16", "[1, 2",
+                           "range()", "range(1, 5, 0)", "[i for j in range(3)]", "open('x')",
+                           "[x for x in 3]", "[1,,2]", "list(range(100000))", "[1] * 3",
+                           "range(0.5)", "[0 for i in range(2000) for j in range(2000) if 0]"}) {
     EXPECT_THROW((void)python_list(text), InputError) << text;
   }
 }

@@ -144,6 +144,17 @@ TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
       Problem::parse(json.dump(), planted_folder()).templates.front().tolerance.max_row_error);
 }
 
+TEST(ProblemFile, AnEmptyOutputComparesNoElement) {
+  Json json = planted();
+  json["arguments"][1]["extent"] = "N == 1003 ? 0 : N";
+  json["arguments"][1]["compare"] = "N == 1003 ? 0 : 1";
+  const Problem problem = Problem::parse(json.dump(), planted_folder());
+  EXPECT_EQ(problem.arguments[1].compared_bytes({{"N", 1003}}), 0U);
+  EXPECT_EQ(problem.arguments[1].compared_bytes({{"N", 4}}), 4U);
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["compare"] = 0; }),
+              AllOf(HasSubstr("0 elements are to be compared"), HasSubstr("from 1 to its extent")));
+}
+
 /// The problem "planted" with an additional workspace, whose size the template sets.
 Json planted_with_workspace() {
   Json json = planted();

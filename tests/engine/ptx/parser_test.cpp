@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+
 #include "engine/core/random.hpp"
 #include "engine/device/virtual/decode/decoder.hpp"
 #include "engine/ptx/token_stream.hpp"
@@ -71,6 +74,21 @@ TEST(PtxParser, ReadsVariablesAndSourceLines) {
   const Function& f = module.functions.at("k");
   EXPECT_EQ(f.variables.back().bytes, 64U);
   EXPECT_EQ(f.body[0].location.line, 12);
+}
+
+TEST(PtxParser, AMinusChangesTheSignOfAFloatInAnInitialiser) {
+  const Module module = parse_ptx(module_of("ret;",
+                                            ".global .align 4 .f32 a[2] = {-1.5, -0.0};\n"
+                                            ".global .align 8 .f64 b = -1.5;\n"
+                                            ".global .align 4 .s32 c = -2;"));
+  const auto bytes = [](auto value) {
+    const auto raw = std::bit_cast<std::array<std::uint8_t, sizeof value>>(value);
+    return std::vector<std::uint8_t>(raw.begin(), raw.end());
+  };
+  ASSERT_EQ(module.variables.size(), 3U);
+  EXPECT_EQ(module.variables[0].initial, bytes(std::array{-1.5F, -0.0F}));
+  EXPECT_EQ(module.variables[1].initial, bytes(-1.5));
+  EXPECT_EQ(module.variables[2].initial, bytes(-2));
 }
 
 TEST(PtxDecoder, NamesAnUnknownInstructionAndItsLine) {

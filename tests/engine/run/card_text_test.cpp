@@ -34,8 +34,12 @@ TEST(CardText, ASharedCardIsSaid) {
   CardSummary summary{.timings = 40, .shared = 40};
   summary.others = {{"4711 (python3)", 40}, {"99 (x)", 1}};
   EXPECT_THAT(card_text(summary),
-              HasSubstr("SHARED: process 4711 (python3) and 1 more was on the card throughout the "
-                        "run (40 timings)"));
+              HasSubstr("SHARED: process 4711 (python3) and 1 more were on the card throughout the "
+                        "run (40 timings); times are too long while they compute"));
+  summary.others.erase("99 (x)");
+  EXPECT_THAT(card_text(summary),
+              HasSubstr("SHARED: process 4711 (python3) was on the card throughout the run (40 "
+                        "timings); times are too long while it computes"));
   EXPECT_THAT(card_text(CardSummary{.timings = 40, .busy_before_percent = 70}),
               HasSubstr("SHARED: other processes kept the card 70 % busy before this run"));
 }

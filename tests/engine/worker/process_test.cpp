@@ -49,6 +49,8 @@ TEST(WorkerProcess, EchoesMessages) {
   // The worker is `cat`, which sends every message back.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
+  ASSERT_TRUE(process.send(message));
+  EXPECT_EQ(process.wait(kPatience), message);
 }
 
 TEST(WorkerProcess, SendingNeverWaitsAndTheRestGoesOutLater) {

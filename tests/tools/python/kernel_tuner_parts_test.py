@@ -3,8 +3,11 @@
 PROGRAMS is not used. SOURCE: the folder that contains the package evo_tune.
 """
 
+import json
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 SOURCE = sys.argv[2]
 try:
@@ -14,6 +17,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.insert(0, SOURCE)
+from evo_tune.kernel_tuner import NotSupported, files  # noqa: E402
 from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
 from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
 from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
@@ -56,6 +60,52 @@ class Results(unittest.TestCase):
     def test_the_pareto_front(self):
         points = [{"a": 1, "b": 1}, {"a": 2, "b": 3}, {"a": 3, "b": 2}]
         self.assertEqual(pareto_front(points, {"a": False, "b": True}), points[:2])
+
+
+class StoredResults(unittest.TestCase):
+    PARAMETERS = {"block_size_x": [32, 64, 128]}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.stored, self.header = Path(folder.name, "stored.json"), Path(folder.name, "best.h")
+
+    def store(self, device, size, values, objective="time"):
+        """Stores `values`: the value of the objective by block_size_x."""
+        results = [{"block_size_x": block, objective: value} for block, value in values.items()]
+        files.store_results(self.stored, "add", "", self.PARAMETERS, size, results,
+                            {"device_name": device}, top=100, objective=objective)
+
+    def chosen(self):
+        files.create_device_targets(self.header, self.stored)
+        return [int(line.split()[2]) for line in self.header.read_text().splitlines()
+                if line.startswith("#define")]
+
+    def test_the_file_is_kernel_tuners(self):
+        self.store(" NVIDIA A100-40GB ", (64, 32), {32: 1.5})
+        self.assertEqual(json.loads(self.stored.read_text()), {
+            "version_number": "1.0", "kernel_name": "add", "objective": "time",
+            "objective_higher_is_better": False, "tunable_parameters": ["block_size_x"],
+            "data": [{"device_name": "NVIDIA_A100_40GB", "problem_size": "64x32",
+                      "tunable_parameters": {"block_size_x": 32}, "time": 1.5}]})
+
+    def test_the_configuration_of_most_sizes_is_chosen(self):
+        self.store("A", 1, {32: 1.9, 64: 1})
+        self.store("A", 2, {32: 1.9, 64: 1})
+        self.store("A", 3, {32: 1.9, 128: 1})
+        self.assertEqual(self.chosen(), [32, 32])
+
+    def test_from_several_the_best_sum_is_chosen(self):
+        self.store("A", 1, {32: 100, 64: 102})
+        self.store("A", 2, {32: 1.5, 64: 1})
+        self.assertEqual(self.chosen(), [32, 32])
+
+    def test_the_objective_is_the_files(self):
+        self.store("A", 1, {32: 7, 64: 8}, "GFLOP/s")
+        self.store("B", 1, {32: 9, 64: 8}, "GFLOP/s")
+        self.assertEqual(self.chosen(), [64, 32, 32])
+        with self.assertRaisesRegex(NotSupported, "stored.json is not 'time'"):
+            self.store("A", 1, {32: 7})
 
 
 if __name__ == "__main__":

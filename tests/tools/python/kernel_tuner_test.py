@@ -280,7 +280,8 @@ class TuneKernel(unittest.TestCase):
                      {"block_size_x": 256, "time": "CompilationFailedConfig"}],
                     {"device_name": device})
             entries = json.loads(stored.read_text())["data"]
-            self.assertEqual([(one["device_name"], one["block_size_x"]) for one in entries],
+            self.assertEqual([(one["device_name"], one["tunable_parameters"]["block_size_x"])
+                              for one in entries],
                              [("B", 64), ("B", 128), ("A", 64)])
 
     def test_textures_are_read_by_references_and_objects(self):

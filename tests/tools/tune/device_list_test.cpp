@@ -20,8 +20,9 @@ TEST(DeviceList, NamesOneOrSeveral) {
 }
 
 TEST(DeviceList, ALineSaysWhatIsAllowed) {
-  for (const char* option : {"cuda:0,cuda:0", "cuda:0,", "virtual:l4*0", "virtual:l4*x", "cuda:0*2",
-                             "auto,cuda:1", "none,cuda:0", "virtual:l4*1000"}) {
+  for (const char* option :
+       {"cuda:0,cuda:0", "cuda:0,", "virtual:l4*0", "virtual:l4*x", "cuda:0*2", "auto,cuda:1",
+        "none,cuda:0", "cuda:all,cuda:1", "cuda:1,cuda:all", "virtual:l4*1000"}) {
     try {
       (void)device_ids(option);
       ADD_FAILURE() << option;

@@ -38,17 +38,23 @@ AluTable build_avx2() {
 
 }  // namespace
 
+bool has_simd_target(const CpuidWords& words) {
+  constexpr unsigned kLeaf1 = bit_FMA | bit_F16C | bit_POPCNT;
+  constexpr unsigned kLeaf7 = bit_AVX2 | bit_BMI | bit_BMI2;
+  return (words.leaf_1_ecx & kLeaf1) == kLeaf1 && (words.leaf_7_ebx & kLeaf7) == kLeaf7 &&
+         (words.extended_ecx & bit_LZCNT) != 0;
+}
+
 bool has_avx2() {
-  // F16C is bit 29 of ECX of CPUID leaf 1. The F16C bit is read directly, because Clang's
-  // __builtin_cpu_supports() does not know F16C.
-  constexpr unsigned kF16c = 1U << 29;
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-         __builtin_cpu_supports("bmi2") != 0 && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
-         (ecx & kF16c) != 0;
+  // The bits are read directly, because Clang's __builtin_cpu_supports() knows neither F16C nor
+  // LZCNT. Unlike CPUID, the function tells whether the operating system supports AVX2.
+  CpuidWords words;
+  unsigned unused = 0;
+  return __builtin_cpu_supports("avx2") != 0 &&
+         __get_cpuid(1, &unused, &unused, &words.leaf_1_ecx, &unused) != 0 &&
+         __get_cpuid_count(7, 0, &unused, &words.leaf_7_ebx, &unused, &unused) != 0 &&
+         __get_cpuid(0x80000001, &unused, &unused, &words.extended_ecx, &unused) != 0 &&
+         has_simd_target(words);
 }
 
 const AluTable& alu_table() {

@@ -55,8 +55,18 @@ struct AluTable {
   }
 };
 
-/// True if the host's CPU supports AVX2, FMA, BMI2 and F16C. Every such CPU also supports the other
-/// extensions that simd_target.hpp enables.
+/// The registers in which CPUID reports the extensions that simd_target.hpp enables.
+struct CpuidWords {
+  unsigned leaf_1_ecx = 0;
+  unsigned leaf_7_ebx = 0;
+  unsigned extended_ecx = 0;  ///< of leaf 0x80000001
+};
+
+/// True if `words` report all extensions that simd_target.hpp enables. A virtual machine can hide
+/// each extension on its own.
+[[nodiscard]] bool has_simd_target(const CpuidWords& words);
+
+/// True if the host's CPU and operating system support all extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
 /// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the

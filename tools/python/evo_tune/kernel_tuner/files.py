@@ -61,9 +61,15 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
     objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
     path = Path(results_filename)
     document = json.loads(path.read_text()) if path.is_file() else {
-        "version_number": "1.0", "tunable_parameters": list(tune_params),
-        "kernel_name": kernel_name, "data": []}
-    here = {"device_name": env.get("device_name", ""), "problem_size": str(problem_size)}
+        "version_number": "1.0", "kernel_name": kernel_name, "objective": objective,
+        "objective_higher_is_better": is_higher_better, "tunable_parameters": list(tune_params),
+        "data": []}
+    if document.get("objective") != objective:
+        raise NotSupported(f"results_filename: the objective of {results_filename} is not "
+                           f"'{objective}'; choose another file")
+    sizes = problem_size if isinstance(problem_size, (list, tuple)) else (problem_size,)
+    here = {"device_name": re.sub("[^0-9a-zA-Z]+", "_", env.get("device_name", "").strip()),
+            "problem_size": "x".join(str(size) for size in sizes)}
     document["data"] = [entry for entry in document["data"]
                         if any(entry[key] != value for key, value in here.items())]
     timed = [one for one in results if isinstance(one.get(objective), (int, float))]
@@ -72,7 +78,8 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
     margin = abs(best) * top / 100
     for one in timed:
         if one[objective] == best or abs(one[objective] - best) < margin:
-            document["data"].append({**{name: plain(one[name]) for name in tune_params}, **here,
+            parameters = {name: plain(one[name]) for name in tune_params}
+            document["data"].append({**here, "tunable_parameters": parameters,
                                      objective: one[objective]})
     path.write_text(json.dumps(document, indent=1))
 
@@ -80,35 +87,33 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
 def create_device_targets(header_filename, results_filename, objective=None,
                           objective_higher_is_better=None):
     """Writes a C header from the file that store_results() wrote. A macro TARGET_ with a device's
-    name (_ replaces all but letters, digits and _) chooses this device's best configuration;
-    without such a macro, the header has the best configuration over all devices. While a kernel is
-    tuned, the header defines nothing, because the tuner sets the macros."""
-    objective, is_higher_better = outcomes.objective_of(objective, objective_higher_is_better)
+    name (_ replaces all but letters and digits) chooses a configuration for this device; without
+    such a macro, the header has a configuration for all devices. As in Kernel Tuner, this is the
+    configuration that the file has for most devices and problem sizes; from several such
+    configurations, the one with the best sum of the objective. The objective is the file's. While a
+    kernel is tuned, the header defines nothing, because the tuner sets the macros."""
+    del objective, objective_higher_is_better
     document = json.loads(Path(results_filename).read_text())
-    names, data = document["tunable_parameters"], document["data"]
-    if not data:
-        raise NotSupported(f"results_filename: {results_filename} has no results")
-    best = {}  # by device and problem size
-    for entry in data:
-        key = entry["device_name"], entry["problem_size"]
-        better = max if is_higher_better else min
-        best[key] = better(best.get(key, entry[objective]), entry[objective])
+    data, objective = document["data"], document.get("objective")
+    better = max if document.get("objective_higher_is_better", False) else min
+    if not data or not objective:
+        raise NotSupported(f"results_filename: {results_filename} has no results of "
+                           "store_results()")
 
     def defines(entries):
-        ratios = {}  # by configuration: fractions of the best performance on a device and size
+        found = {}  # values of the objective by configuration
         for entry in entries:
-            most = best[entry["device_name"], entry["problem_size"]]
-            ratio = entry[objective] / most
-            ratio = ratio if is_higher_better else 1 / ratio
-            ratios.setdefault(tuple(entry[name] for name in names), []).append(ratio)
-        chosen = max(ratios, key=lambda one: sum(ratios[one]))
-        return [f"#define {name} {value}" for name, value in zip(names, chosen)]
+            configuration = tuple(entry["tunable_parameters"].items())
+            found.setdefault(configuration, []).append(entry[objective])
+        most = max(len(values) for values in found.values())
+        common = [one for one, values in found.items() if len(values) == most]
+        chosen = better(common, key=lambda one: sum(found[one]))
+        return [f"#define {name} {value}" for name, value in chosen]
 
     lines = ["// The best configurations of " + document["kernel_name"], "#pragma once",
              "#ifndef kernel_tuner  // defined while a kernel is tuned"]
     for number, device in enumerate(sorted({entry["device_name"] for entry in data})):
-        target = "TARGET_" + re.sub(r"\W+", "_", device)
-        lines.append(f"#{'el' if number else ''}if defined({target})")
+        lines.append(f"#{'el' if number else ''}if defined(TARGET_{device})")
         lines += defines([entry for entry in data if entry["device_name"] == device])
     lines += ["#else", *defines(data), "#endif", "#endif"]
     Path(header_filename).write_text("\n".join(lines) + "\n")
