@@ -91,7 +91,7 @@ class Loader {
     }
     if (!error && !fs::is_regular_file(real)) throw InputError(who + ": is no regular file");
     if (!error && fs::file_size(real, error) > kMostBytes) {
-      throw InputError(who + ": is larger than 16 MB, the allowed maximum");
+      throw InputError(who + ": is larger than 16 MiB, the allowed maximum");
     }
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
@@ -251,7 +251,7 @@ class Expander {
   void append(std::string_view text) {
     if (output_.size() + text.size() > kMostBytes) {
       throw InputError(source_.name +
-                       ": together with its includes, the source exceeds 16 MB, the maximum");
+                       ": together with its includes, the source exceeds 16 MiB, the maximum");
     }
     output_ += text;
   }

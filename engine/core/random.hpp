@@ -7,7 +7,8 @@
 namespace evo {
 
 /// The project's random generator. Unlike with the random distributions of the standard library,
-/// the same seed gives the same numbers on every machine and with every compiler.
+/// the same seed gives the same numbers on every machine and with every compiler, except that the
+/// last bits of normal() depend on the C library.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
