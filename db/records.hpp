@@ -113,9 +113,9 @@ struct TimingPlace {
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
 /// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the kernel
-/// was timed before it was rejected). Green: only `timing` is set. Unjudged: neither
-/// `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource gate,
-/// but there was no device to run it.
+/// was timed before it was rejected). Green: `timing` is set without a `rejection`. Unjudged:
+/// neither `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource
+/// gate, but there was no device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation

@@ -154,9 +154,9 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither in `folder`, which is the folder
-  /// of the including file, nor in `root_`. An unreadable file's path is returned, so that the
-  /// error names the file.
+  /// The path of the included file in `folder`, which is the folder of the including file (not for
+  /// `angled` includes, <x>), or else in `root_`; empty if there is no such file. An unreadable
+  /// file's path is returned, so that the error names the file.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {
