@@ -90,7 +90,7 @@ struct CompilationFacts {
 /// The input and output of a compilation; the database stores them compressed.
 struct Artifacts {
   std::string log;
-  std::string source;  ///< expanded: includes inserted, #defines at the top
+  std::string source;  ///< KernelSource::expanded(), without the macros that options define
   std::string ptx;
   std::string cubin;
 };
@@ -263,8 +263,12 @@ struct WinnerStep {
   double ratio = 1;                       ///< time after the step / time before the step
   double ratio_low = 1;                   ///< ends of the confidence interval of `ratio`
   double ratio_high = 1;
-  int pairs = 0;          ///< number of timed pairs; 0: `ratio` is the ratio of the p50_us
-  std::string note = {};  ///< why several macros change together, or why a check was left out
+  /// number of timed pairs; 0: `ratio` is the ratio of the p50_us, or 1 if the kernel stays the
+  /// same
+  int pairs = 0;
+  /// why several macros change together, that the kernel stays the same, or why a check was left
+  /// out
+  std::string note = {};
 };
 
 /// The path from a configuration to the winner of a run; each step changes one or more macros.

@@ -39,7 +39,7 @@ struct MachineInstruction {
 };
 
 /// The instructions of `entry` in order, with their PTX lines if the cubin has them. Empty if the
-/// cubin lacks the kernel, or if the kernel's code is damaged.
+/// cubin lacks the kernel or is no valid ELF file.
 [[nodiscard]] std::vector<MachineInstruction> read_machine_code(std::string_view cubin,
                                                                 std::string_view entry);
 
