@@ -7,7 +7,8 @@
 
 namespace evo {
 
-/// A kernel's source with every file that it includes.
+/// A kernel's source, and the texts of the files that it includes, except for the files in
+/// `outside`.
 struct KernelSource {
   std::string name;  ///< file name for messages
   std::string text;
