@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds, and runs every test that can run on this machine.
+# Installs missing packages, builds, and runs every test that can run on this machine, except the
+# tests with the labels wheel and ray, which .ci/nightly runs.
 # Usage: ./test.sh [options of ctest]
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -13,7 +14,7 @@ install_packages python3 python3-dev python3-numpy python3-pip
 (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
 # Compiles all sources of a target together (cmake/Unity.cmake), unless EVO_UNITY is set.
 export EVO_UNITY="${EVO_UNITY-all}"
-# Packages for tests on a cluster of this machine; without them, the tests are skipped.
+# Packages for tests that start Slurm and sshd on this machine; without them, the tests are skipped.
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"

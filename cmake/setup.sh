@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
-# PyPI's packages with NVRTC and headers, which need no GPU and no driver.
+# PyPI's packages with NVRTC and headers, whose installation needs no GPU and no driver.
 # A driver cannot load machine code of a newer major version of CUDA.
 # Drivers of CUDA 12 get version 12.6, or 12.9 for Blackwell GPUs.
 # ptxas of 12.8 and 12.9, unlike 12.6 and 13.0, crashes on fence.proxy.async during wgmma products.

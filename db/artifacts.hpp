@@ -9,7 +9,8 @@ namespace evo {
 
 class Connection;
 
-/// The artifacts of a compilation as the database stores them: each is a Zstandard frame.
+/// The artifacts of a compilation as the database stores them: source, log, PTX and cubin are
+/// Zstandard frames.
 struct PackedArtifacts {
   std::string source_key;             ///< hash of the source text
   std::optional<std::string> source;  ///< nullopt: the database has this source already
@@ -19,7 +20,8 @@ struct PackedArtifacts {
 };
 
 /// Compresses the artifacts that are not compressed yet. Leaves out the source if the database has
-/// it. Do not call pack() in a write transaction, because it takes some milliseconds.
+/// it. Call pack() outside of transactions: pack() makes a read transaction of its own, and other
+/// writers should not wait for the compression.
 [[nodiscard]] PackedArtifacts pack(Connection& db, const CompilationRecord& record);
 
 /// Stores the artifacts of compilation `id`, which has none yet. Call this function in a

@@ -15,7 +15,8 @@ namespace evo {
 /// Returns the facts without `request_key` and `dependencies`. Throws DbError if the database has
 /// no compilation `id`.
 [[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
-/// Returns all stored compilations of one request with their dependencies, newest first.
+/// Returns all stored compilations with this CompilationFacts::request_key, newest first, with
+/// their dependencies.
 [[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,
                                                        std::string_view request_key);
 CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,

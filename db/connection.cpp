@@ -97,8 +97,8 @@ void Connection::make_schema() {
 
 void Connection::use_write_ahead_log() {
   if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
-  // Switching to the write-ahead log needs exclusive access to the file, and SQLite does not always
-  // wait until other processes have closed it.
+  // Switching to the write-ahead log needs exclusive access to the file. SQLite does not always
+  // wait until other processes have closed the file, so this loop waits and tries again.
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");

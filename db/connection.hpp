@@ -22,9 +22,9 @@
 namespace evo {
 
 /// An open database of this project. The constructor verifies the file; for kReadWrite, it also
-/// sets up the write-ahead log and foreign keys. The functions write() and read() wait for other
-/// writers, and turn SQLite's errors into DbErrors that name the file. A wait that a signal ended
-/// becomes an Error with ExitCode::kInterrupted.
+/// sets up the write-ahead log and foreign keys, and the schema of a new database. The constructor,
+/// write() and read() wait for other writers, and turn SQLite's errors into DbErrors that name the
+/// file. A wait that a signal ended becomes an Error with ExitCode::kInterrupted.
 class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
@@ -54,7 +54,8 @@ class Connection {
     });
   }
 
-  /// Calls `body` in a transaction, so that all its reads see the same state.
+  /// Calls `body` in a transaction, so that all reads in `body` see the same state of the database,
+  /// and returns the result of `body`.
   template <typename Body>
   auto read(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
@@ -100,8 +101,9 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError if the database file was replaced, deleted, renamed or overwritten, now or
-  /// before an earlier call.
+  /// In mode kReadWrite, throws DbError if the database file was replaced, deleted, renamed or
+  /// overwritten, or its write-ahead log or the log's index was replaced or deleted, now or before
+  /// an earlier call.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);

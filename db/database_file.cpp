@@ -42,8 +42,9 @@ bool begins_as_database(const fs::path& file) {
          kDatabaseMagic;
 }
 
-/// True if a query through `database` can read its file. SQLite opens a database without reading
-/// the file, so the query is needed.
+/// False if a query through `database` fails because SQLite cannot open the file or one of the
+/// files beside it, or would have to write to one of them. Throws SQLite's exception for any other
+/// error. SQLite opens a database without reading the file, so the query is needed.
 bool readable(SQLite::Database& database) {
   try {
     database.execAndGet("SELECT count(*) FROM sqlite_master");
@@ -85,8 +86,8 @@ void require_database_file(const fs::path& file) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }
   const bool empty = fs::file_size(file, error) == 0;
-  // A file with a rollback journal is accepted even without the magic bytes, because its first
-  // write was interrupted and SQLite rolls the write back.
+  // A file with a rollback journal is accepted even without the magic bytes, because the first
+  // write to the file may have been interrupted, and SQLite then rolls this write back.
   if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
   throw DbError(file.string() + ": is not a database; name another file by --db");
 }

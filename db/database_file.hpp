@@ -26,11 +26,12 @@ constexpr int kSchemaVersion = 10;
 /// True for ":memory:", SQLite's name for a database without a file.
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);
 
-/// Throws DbError if `file` is an empty path, a folder, a pipe, a device, or a file that is no
-/// SQLite database. Only reads `file`.
+/// Throws DbError if `file` is an empty path, a folder, a pipe, a socket, a device, or a file that
+/// is no SQLite database. Accepts a missing or empty file. Only reads `file`.
 void require_database_file(const std::filesystem::path& file);
 
-/// Opens the database file for reading and writing, and creates it if it is missing.
+/// Opens the database file for reading and writing, and creates it if it is missing. SQLite opens a
+/// file that this process may not write for reading only.
 [[nodiscard]] SQLite::Database open_for_writing(const std::filesystem::path& file, LockWait& wait);
 
 /// Opens the database file, which may be in a read-only folder, for queries only.
@@ -57,8 +58,9 @@ void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 /// or if the file is larger than 1 GiB, because the check would take too long.
 [[nodiscard]] std::string structural_damage(SQLite::Database& database);
 
-/// The first table, view, index or trigger of db/schema.sql that is missing in the database
-/// or has another definition; empty if there is none. The database may have additional tables.
+/// The name of the first table, view, index or trigger of db/schema.sql (in alphabetical order)
+/// that is missing in the database or has another definition; empty if there is none. The database
+/// may have additional tables, views, indexes and triggers.
 [[nodiscard]] std::string schema_damage(SQLite::Database& database);
 
 }  // namespace evo

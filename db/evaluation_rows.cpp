@@ -89,7 +89,8 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
 
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
   const CandidateId candidate = insert_candidate(db, run, record);
-  // A duplicate has the same kernel as an earlier candidate, whose checks are stored already.
+  // Checks, timing and rejection of a duplicate are not stored, because those of the earlier
+  // candidate with the same kernel are stored already.
   if (record.duplicate_of) {
     if (!read_candidate(db, candidate).record.duplicate_of) {
       db.fail("cannot store a duplicate of candidate {}: run {} does not have this candidate",

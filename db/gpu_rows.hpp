@@ -24,7 +24,8 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
                                                 bool complete);
 [[nodiscard]] std::optional<ProfileRecord> find_profile(Connection& db, CandidateId candidate);
 
-/// Returns the state of the GPU during each timing of a run, in the order of the candidates.
+/// Returns the stored states of the GPU, one for each measured timing of a run during which the
+/// driver was queried, in the order of the candidates' ids.
 [[nodiscard]] std::vector<CardState> gpu_states(Connection& db, RunId run);
 
 }  // namespace evo

@@ -57,9 +57,10 @@ class LockWait {
   bool interrupted_ = false;
 };
 
-/// The other processes that hold a write lock on the database, from /proc/locks: "process 12
-/// (sqlite3)"; "another process" if /proc/locks does not name any. Does not open the database,
-/// because closing any descriptor of the file would release this process's own locks (fcntl(2)).
+/// The other processes that hold a write lock on the database file or on a file that SQLite keeps
+/// beside it (-wal, -shm, -journal), from /proc/locks: "process 12 (sqlite3)"; "another process" if
+/// /proc/locks does not name any. Does not open the database, because closing any descriptor of the
+/// file would release this process's own locks (fcntl(2)).
 [[nodiscard]] std::string lock_holders(const std::filesystem::path& file);
 
 }  // namespace evo

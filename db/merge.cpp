@@ -43,7 +43,8 @@ std::string by_key(const std::string& table, const std::string& column) {
 }
 
 /// The SQL expression for the value that a column gets in this database when a row `t` of the other
-/// database is copied. Ids of the other database are translated to ids of this database.
+/// database is copied. Ids of the other database are translated to ids of this database; `owner`
+/// becomes empty, because no process executes the copied run.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"

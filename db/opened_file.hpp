@@ -24,10 +24,11 @@ class OpenedFile {
   /// file"; empty if they have not changed. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
-  /// Call part() after change() has found a change, outside any transaction. part() moves the log's
-  /// content to the database that was opened (unless its content was overwritten) and empties the
-  /// log, so that the log cannot damage the file that now has the database's name. Returns a text
-  /// that says where the stored data are, and what the user should do.
+  /// Call part() after change() has found a change, outside any transaction. If no other process
+  /// has the database open, part() moves the log's content to the database that was opened (unless
+  /// this database was overwritten) and empties the log, so that the log cannot damage the file
+  /// that now has the database's name. Returns a text that says where the stored data are and, if
+  /// the log was not emptied, what the user should do.
   [[nodiscard]] std::string part() const;
 
  private:

@@ -14,15 +14,15 @@ namespace evo {
 /// Selects the runs of a query.
 struct RunFilter {
   std::optional<RunId> run = {};
-  /// the device as on the command line ("cuda:0"), or a part of the device's name, in any case;
-  /// empty: any
+  /// the device as on the command line ("cuda:0"), or a part of the device's name in capital or
+  /// small letters; empty: any
   std::string device = {};
   std::string shape = {};  ///< empty: any
 };
 
-/// The runs that match the filter, oldest first. Throws DbError if the database has no run
-/// `filter.run`. Throws InputError if no run (or not `filter.run`, if that is set) has the filter's
-/// shape or device.
+/// The runs that match the filter, oldest first; empty if the database has no runs. Throws DbError
+/// if `filter.run` is set and the database does not have this run. Throws InputError if no run has
+/// the filter's shape, or no run has its device; if `filter.run` is set, only this run counts.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
 /// Says why runs have no elite: "no kernel is green in run 1". Call this function only if none of
@@ -31,8 +31,8 @@ struct RunFilter {
 
 /// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.
 struct Tie {
-  double ratio = 1;  ///< the kernel's time / the time of the kernel above
-  double ratio_low = 1;
+  double ratio = 1;      ///< the kernel's time / the time of the kernel above
+  double ratio_low = 1;  ///< ends of the confidence interval of `ratio`
   double ratio_high = 1;
 };
 
@@ -95,7 +95,8 @@ struct Rung {
 /// The milestones in the order of their evaluation, which is the space file's order.
 [[nodiscard]] std::vector<Rung> ladder(const Store& store, RunId run);
 
-/// The rejections of a run by one gate whose reasons differ only in numbers.
+/// The rejections of a run by one gate, with equal `policy_only`, whose reasons differ only in
+/// numbers.
 struct RejectionGroup {
   Gate gate = Gate::kBuild;
   bool policy_only = false;
@@ -105,8 +106,8 @@ struct RejectionGroup {
 };
 
 struct RejectionSummary {
-  std::int64_t evaluated = 0;
-  /// Number of distinct kernels. Duplicates are counted separately.
+  std::int64_t evaluated = 0;  ///< number of candidates, including duplicates
+  // `green`, `rejected`, `withdrawn` and `policy_only` do not count duplicates.
   std::int64_t green = 0;
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
@@ -114,7 +115,7 @@ struct RejectionSummary {
   std::optional<Rejection> withdrawal = {};  ///< reason of the first withdrawal
   /// number of rejected candidates that the device could run, but the policy forbids
   std::int64_t policy_only = 0;
-  std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
+  std::vector<RejectionGroup> groups;  ///< in the order of the gates; of a gate, the largest first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
@@ -127,7 +128,8 @@ struct CardSummary {
   std::int64_t shared = 0;     ///< timings with another process on the card
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
   std::map<std::string, std::int64_t> others = {};  ///< number of timings with each other process
-  double busy_before_percent = 0;  ///< highest use by other processes that cannot be listed
+  /// highest CardState::busy_before_percent of any timing
+  double busy_before_percent = 0;
   std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
   std::optional<double> sm_clock_max_mhz = {};  ///< the highest of all timings' lowest clocks
 };

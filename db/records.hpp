@@ -73,8 +73,8 @@ struct StoredDependency {
 struct CompilationFacts {
   CompilationId id = 0;  ///< assigned by the database
   std::string key;
-  /// Like `key`, but without the dependencies. Stored as `key` if empty; read only by
-  /// find_compilation_facts().
+  /// Like `key`, but without the dependencies. If it is empty, the database stores `key` in its
+  /// place. Only find_compilation_facts() reads it.
   std::string request_key = {};
   bool ok = false;
   std::string arch;
@@ -82,7 +82,7 @@ struct CompilationFacts {
   std::string options;   ///< separated by spaces, quoted as in a shell
   std::string error;     ///< one line; empty exactly when ok
   double compile_ms = 0;
-  std::string ptx_hash;  ///< set exactly if ok; two kernels with the same hash are the same kernel
+  std::string ptx_hash;  ///< set exactly if ok; equal for compilations with the same PTX
   Resources resources;
   std::vector<StoredDependency> dependencies = {};  ///< set only by find_compilation_facts()
 };
@@ -90,7 +90,7 @@ struct CompilationFacts {
 /// The input and output of a compilation; the database stores them compressed.
 struct Artifacts {
   std::string log;
-  std::string source;  ///< expanded: includes inserted, #defines at the top
+  std::string source;  ///< KernelSource::expanded(), without the macros that options define
   std::string ptx;
   std::string cubin;
 };
@@ -113,9 +113,9 @@ struct TimingPlace {
 
 /// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
 /// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the kernel
-/// was timed before it was rejected). Green: only `timing` is set. Unjudged: neither
-/// `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource gate,
-/// but there was no device to run it.
+/// was timed before it was rejected). Green: `timing` is set without a `rejection`. Unjudged:
+/// neither `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource
+/// gate, but there was no device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
@@ -220,8 +220,8 @@ struct ConfirmationRecord {
   int generation = 0;
   CandidateId challenger = 0;
   CandidateId incumbent = 0;
-  double ratio = 1;  ///< time of the challenger / time of the incumbent
-  double ratio_low = 1;
+  double ratio = 1;      ///< time of the challenger / time of the incumbent
+  double ratio_low = 1;  ///< ends of the confidence interval of `ratio`
   double ratio_high = 1;
   int pairs = 0;
   Verdict verdict = Verdict::kTie;
@@ -241,8 +241,8 @@ struct VendorTime {
   std::string starts_from;  ///< data type of its inputs: "fp16"
   double p50_us = 0;        ///< measured median time of one launch
   CandidateId candidate = 0;
-  double ratio = 1;  ///< the implementation's time / the candidate's time
-  double ratio_low = 1;
+  double ratio = 1;      ///< the implementation's time / the candidate's time
+  double ratio_low = 1;  ///< ends of the confidence interval of `ratio`
   double ratio_high = 1;
 };
 
@@ -261,10 +261,14 @@ struct WinnerStep {
   std::vector<MacroChange> changes = {};  ///< empty for the start
   double p50_us = 0;                      ///< measured or predicted separately, not in pairs
   double ratio = 1;                       ///< time after the step / time before the step
-  double ratio_low = 1;
+  double ratio_low = 1;                   ///< ends of the confidence interval of `ratio`
   double ratio_high = 1;
-  int pairs = 0;          ///< number of timed pairs; 0: `ratio` divides the values of p50_us
-  std::string note = {};  ///< why several macros change together, or why a check was left out
+  /// number of timed pairs; 0: `ratio` is the ratio of the p50_us, or 1 if the kernel stays the
+  /// same
+  int pairs = 0;
+  /// why several macros change together, that the kernel stays the same, or why a check was left
+  /// out
+  std::string note = {};
 };
 
 /// The path from a configuration to the winner of a run; each step changes one or more macros.

@@ -32,7 +32,8 @@ class RunTable {
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Returns all runs, oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;
-  /// Throws a DbError that names the existing runs if the run does not exist.
+  /// If the run does not exist, throws a DbError that states how many runs exist, and the smallest
+  /// and the largest number.
   [[nodiscard]] StoredRun run(RunId run) const;
 
  private:

@@ -27,8 +27,8 @@ class Store final : public RunTable, public RunRecords, public RunReader, public
   /// Like open(). `wait` says how to wait while other processes have locked the file.
   [[nodiscard]] static Store open_waiting(const std::filesystem::path& file,
                                           const WaitOptions& wait);
-  /// Opens the database for reading only, and throws DbError if the file is missing. Works in
-  /// read-only folders.
+  /// Opens the database for reading only, and throws DbError if the file is missing or empty. Works
+  /// in read-only folders.
   [[nodiscard]] static Store open_read_only(const std::filesystem::path& file);
   /// A database in memory, for tests.
   [[nodiscard]] static Store in_memory();

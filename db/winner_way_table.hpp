@@ -12,8 +12,8 @@ namespace evo {
 class Connection;
 
 /// Stores explanations of a run's winner: the paths to the winner from the default configuration
-/// and from a milestone, and the winner's utilisation of the units of an SM. If the run has a new
-/// winner, stored data of the former winner are not returned.
+/// and from the first green milestone, and the winner's utilisation of the units of an SM. If the
+/// run has a new winner, stored data of the former winner are not returned.
 class WinnerWayTable {
  public:
   explicit WinnerWayTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}

@@ -11,7 +11,8 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// Decodes an element of e4m3: 4 bits of exponent with bias 7, 3 of mantissa.
+/// Decodes an element of e4m3: 4 bits of exponent with bias 7, 3 of mantissa. The inputs contain no
+/// NaN.
 double e4m3(unsigned bits) {
   const int exponent = static_cast<int>(bits >> 3 & 15);
   const int mantissa = static_cast<int>(bits & 7);
@@ -46,7 +47,8 @@ std::vector<double> floats_of(const Bytes& bytes) {
   return {values.begin(), values.end()};
 }
 
-/// Attention of one query row over the first `length` keys of its head.
+/// Attention of one query row over the first `length` keys of its head. `depth`: elements of a row;
+/// `score_scale`: factor of the scores, the dot products of the query and the keys.
 std::vector<double> attention_row(const double* query, const double* keys, const double* values,
                                   std::size_t length, std::size_t depth, double score_scale) {
   std::vector<double> weights(length);
@@ -65,7 +67,7 @@ std::vector<double> attention_row(const double* query, const double* keys, const
   return row;
 }
 
-/// Returns the numbers of the first row, the last row and four rows between them.
+/// Returns the numbers of the first row, the last row and up to four rows between them.
 std::set<std::size_t> sampled_rows(std::size_t length) {
   std::set<std::size_t> rows = {0, length - 1};
   for (const double share : {0.13, 0.37, 0.61, 0.89}) {
@@ -108,7 +110,7 @@ CheckReport check_sdpa_fp8(const std::map<std::string, double>& sizes,
   const std::vector<double> k_scale = floats_of(inputs.at("k_scale"));
   const std::vector<double> v_scale = floats_of(inputs.at("v_scale"));
   const double softmax_scale = 1 / std::sqrt(static_cast<double>(depth));
-  // `scales` holds one factor for each head, or one for all heads.
+  // `scales` holds one factor for each head of each batch, or one factor for all of them.
   const auto scale_of = [](const std::vector<double>& scales, std::size_t head) {
     return scales.size() == 1 ? scales[0] : scales.at(head);
   };

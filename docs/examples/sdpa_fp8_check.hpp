@@ -19,8 +19,8 @@ void draw_attention_input(const std::string& name, std::vector<unsigned char>& b
                           std::mt19937& random);
 
 /// Compares `output`, the bytes of `o`, with O = softmax((q_scale Q)(k_scale K)ᵀ / sqrt(D))(v_scale
-/// V) in double precision, in the first, the last and four more rows of every head. `sizes` gives
-/// the values of the shape variables by name, `inputs` the bytes of the inputs by name.
+/// V) in double precision, in the first, the last and up to four more rows of every head. `sizes`
+/// gives the values of the shape variables by name, `inputs` the bytes of the inputs by name.
 [[nodiscard]] CheckReport check_sdpa_fp8(
     const std::map<std::string, double>& sizes,
     const std::map<std::string, std::vector<unsigned char>>& inputs,

@@ -157,7 +157,8 @@ double burst_ns(const Stream& stream, const Launch& launch) {
   return elapsed.count() / kBurst;
 }
 
-/// Measures bursts through the bundle and through cuLaunchKernel alone, in turn.
+/// Measures bursts through the bundle and through cuLaunchKernel alone, in turn, and prints the
+/// medians. Prints nothing for PTX and for kernels of several steps.
 void print_overhead(const Opened& opened, const Sizes& sizes, std::size_t bursts) {
   if (bursts == 0) return;
   const Context context;

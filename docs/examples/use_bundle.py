@@ -7,7 +7,8 @@ For each shape (by the bundle's variables B, H, HKV, LQ, LKV, D, CAUSAL, PER_HEA
 shapes by default) the operator runs eagerly, under torch.compile and in a CUDA graph. Each result
 is compared with scaled_dot_product_attention in double precision on the dequantised inputs by
 relative L2; the three results must be equal bit for bit. Times are medians over rounds of 100 calls
-between two events: once 100 calls from Python, which include CPU time, once a graph of 100 calls.
+between two events: 100 calls from Python (eager, compiled), whose time includes CPU time, or a
+graph of 100 calls.
 
 Needs PyTorch >= 2.4 with CUDA and the package evo-tune. Exit codes: 0 right, 1 wrong, 2 bad usage
 or files, 3 a package or a GPU is missing.
@@ -65,8 +66,8 @@ def repeated(call):
 
 
 def graph_of(torch, call):
-    """Captures a CUDA graph after a warm-up call on another stream, as PyTorch's documentation
-    recommends."""
+    """Captures CALLS calls in a CUDA graph, after a warm-up call on another stream, as PyTorch's
+    documentation recommends. Returns the graph and the result of its last call."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

@@ -23,8 +23,8 @@ struct KnownOption {
 /// The allowed options of ptxas, which --ptxas-options passes on.
 [[nodiscard]] const std::vector<KnownOption>& assembler_options();
 
-/// Text for messages: an option with its values, or a list of all options of a table, such as
-/// "--fmad=true|false, …".
+/// Texts for messages. text_of(): an option with its values, such as "--fmad=true|false";
+/// allowed_text(): the texts of all options of a table, separated by commas.
 [[nodiscard]] std::string text_of(const KnownOption& known);
 [[nodiscard]] std::string allowed_text(const std::vector<KnownOption>& table);
 

@@ -18,10 +18,10 @@ struct OptionRules {
   std::vector<std::filesystem::path> include_roots = {};
 };
 
-/// Normalises the spelling of a space's `compiler_options` and keeps their order. Allows only
-/// options that affect code generation. Unknown options, and options that read or write files or
-/// change the architecture, are errors. Throws InputError naming the option and the allowed
-/// options.
+/// Normalises the spelling of a space's `compiler_options` and keeps their order. Allows only the
+/// options of compiler_options() and assembler_options() (allowed_options.hpp), and leaves out
+/// ptxas' option -v, which is always set. Throws InputError naming the option and the allowed
+/// options or values.
 ///
 ///   -D NAME[=VALUE], -DNAME, --define-macro=NAME   → -DNAME[=VALUE]
 ///   -I DIR, -IDIR, --include-path=DIR              → -I<absolute, without links>

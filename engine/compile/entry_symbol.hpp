@@ -51,7 +51,7 @@ struct CompiledEntry {
                                                      const std::string& name);
 
 /// A line of code that instantiates the template named by `entry`, for compilers without name
-/// expressions; empty for an entry without template arguments.
+/// expressions, such as nvcc; empty for an entry without template arguments.
 [[nodiscard]] std::string instantiation_of(const std::string& entry);
 
 }  // namespace evo

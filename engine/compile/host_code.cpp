@@ -29,7 +29,7 @@ Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
 }
 
 /// Blanks out the host declarations in `text`, except for preprocessor directives, and inserts
-/// `__host__ __device__` before constexpr functions.
+/// `__host__ __device__` at the positions `found.annotate`.
 std::string edited(const std::string& text, HostCode found) {
   if (found.declarations.empty() && found.annotate.empty()) return text;
   std::vector<bool> is_kept(text.size(), false);

@@ -166,7 +166,7 @@ class HostScanner {
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
     bool is_fixed = false;  ///< whether the declaration has `const` and no `*` after it
-    /// whether the declaration is a class, an alias or an assertion, without executable code
+    /// whether the declaration has a word of kTypes: it may be neither function nor variable
     bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;

@@ -33,13 +33,13 @@ struct HostCode {
   std::vector<TextSpan> declarations = {};  ///< host functions and variables
   /// positions before constexpr functions, where `__host__ __device__` is to be inserted
   std::vector<std::size_t> annotate = {};
-  /// Ranges of declarations, from the first to the last word, and of all brackets except those of
-  /// namespaces. A header included in such a range holds only a part of the range.
+  /// Ranges of declarations, from the first to the last word; a namespace is no declaration. A
+  /// header included in such a range contains only a part of the declaration.
   std::vector<TextSpan> inside = {};
 };
 
-/// Splits a text into declarations and finds host code. The result is empty if brackets are
-/// unbalanced.
+/// Splits a text into declarations and finds host code. If brackets are unbalanced, `declarations`
+/// and `annotate` are empty.
 [[nodiscard]] HostCode find_host_code(const std::string& text, const SourceMacros& macros);
 
 }  // namespace evo

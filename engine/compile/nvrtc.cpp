@@ -98,7 +98,7 @@ bool speaks_of_memory(const std::string& log) {
   return false;
 }
 
-/// Shortens a very long log to its beginning and its end.
+/// Shortens a log of more than 512 KiB to its first and its last 256 KiB.
 std::string shortened(const std::string& log) {
   constexpr std::size_t kKept = std::size_t{256} << 10;
   if (log.size() <= 2 * kKept) return log;
@@ -227,7 +227,7 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
 }
 
 /// The symbol of an entry in this compilation. The symbol is empty if the entry is an identifier
-/// and no kernel at file scope has this name.
+/// and no kernel at file scope has this name. A Rejection if several kernels have this name.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
                                                               const std::string& entry,

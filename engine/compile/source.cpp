@@ -91,7 +91,7 @@ class Loader {
     }
     if (!error && !fs::is_regular_file(real)) throw InputError(who + ": is no regular file");
     if (!error && fs::file_size(real, error) > kMostBytes) {
-      throw InputError(who + ": is larger than 16 MB, the allowed maximum");
+      throw InputError(who + ": is larger than 16 MiB, the allowed maximum");
     }
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
@@ -154,9 +154,9 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither in `folder`, which is the folder
-  /// of the including file, nor in `root_`. An unreadable file's path is returned, so that the
-  /// error names the file.
+  /// The path of the included file in `folder`, which is the folder of the including file (not for
+  /// `angled` includes, <x>), or else in `root_`; empty if there is no such file. An unreadable
+  /// file's path is returned, so that the error names the file.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {
@@ -251,7 +251,7 @@ class Expander {
   void append(std::string_view text) {
     if (output_.size() + text.size() > kMostBytes) {
       throw InputError(source_.name +
-                       ": together with its includes, the source exceeds 16 MB, the maximum");
+                       ": together with its includes, the source exceeds 16 MiB, the maximum");
     }
     output_ += text;
   }

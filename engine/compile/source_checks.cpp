@@ -60,8 +60,8 @@ Truth truth_of_operand(std::string_view text, const KnownMacros& known) {
   return is_negated ? negated(truth) : truth;
 }
 
-/// The truth of an #if condition whose operands are joined by &&; it is false if one operand is
-/// false.
+/// The truth of an #if condition whose operands are joined by &&: false if one operand is false;
+/// nullopt if the condition contains || or ?.
 Truth truth_of(const std::string& condition, const KnownMacros& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {

@@ -13,7 +13,8 @@
 namespace evo {
 namespace {
 
-/// Headers of CUDA's samples, and of libraries and interfaces that only the host calls.
+/// Headers of CUDA's samples, headers of libraries and interfaces that only the host calls, and
+/// toolkit headers whose device declarations NVRTC provides itself.
 constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "helper_functions.h",
                                                              "helper_timer.h",
@@ -75,8 +76,8 @@ constexpr std::string_view kStd =
     "namespace std { namespace chrono {} namespace filesystem {} namespace placeholders {}\n"
     "inline namespace literals {} }\n";
 
-/// Defines min, max and swap. nvcc allows the standard library's definitions in device code,
-/// because they are constexpr, but NVRTC has no standard library.
+/// Defines min, max and swap. With --expt-relaxed-constexpr, nvcc allows the standard library's
+/// constexpr functions in device code, but NVRTC has no standard library.
 constexpr std::string_view kAlgorithm =
     "#pragma once\n"
     "namespace std {\n"

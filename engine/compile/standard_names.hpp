@@ -10,10 +10,11 @@ namespace evo {
 
 struct Known {
   std::string_view name;
-  std::string_view text;  ///< text after `typedef` or `#define`
+  std::string_view text;  ///< the type that a typedef names, or the text of a #define
 };
 
-// Each type is the same as in libcu++, because a source may also include libcu++'s headers.
+// Types that libcu++ defines, too, are the same as there, because a source may also include
+// libcu++'s headers.
 inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"int16_t", "signed short"},
                                                   {"int32_t", "signed int"},
@@ -112,7 +113,8 @@ inline constexpr std::array<Known, 16> kMathConstants = {
      {"M_SQRT2", "1.41421356237309504880"},
      {"M_SQRT1_2", "0.70710678118654752440"}}};
 
-/// Parts of C++'s standard library that device code lacks.
+/// Names of C++'s standard library that device code lacks and that sources often name in `using`
+/// and `typedef`.
 inline constexpr auto kHostsOwn = std::to_array<std::string_view>(
     {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
      "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",

@@ -39,7 +39,7 @@ std::vector<fs::path> python_packages() {
   return folders;
 }
 
-/// The NVRTC libraries of Python packages, newest CUDA version first.
+/// The NVRTC libraries in the folders of python_packages(); of a folder, CUDA 13 before CUDA 12.
 std::vector<std::string> nvrtc_of_python() {
   std::vector<std::string> names;
   std::error_code ignored;

@@ -21,7 +21,7 @@ namespace evo {
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_include_folders();
 
 /// Adds to `options` an option -I for each folder in `toolkit` that has none yet, if `source`
-/// includes a file from one of these folders.
+/// includes a file that is in one of these folders and in no include folder of `options`.
 [[nodiscard]] std::vector<std::string> with_toolkit(
     std::vector<std::string> options, const KernelSource& source,
     const std::vector<std::filesystem::path>& toolkit);

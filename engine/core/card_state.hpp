@@ -10,7 +10,7 @@ namespace evo {
 
 /// Why a card runs slower than it could.
 enum class Slowdown {
-  kPowerCap,         ///< limited by its power cap, as under any heavy load
+  kPowerCap,         ///< the card draws as much power as its cap allows, as under any heavy load
   kHardware,         ///< the card's hardware halved its clocks or more, to protect the card
   kSoftwareThermal,  ///< the driver keeps the card below its temperature limit
   kHardwareThermal,  ///< the card exceeded its temperature limit
@@ -30,9 +30,10 @@ enum class Slowdown {
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
-/// does not report are unset.
+/// does not report are unset. Minimum and median of the SM clock are over the looks whose samples
+/// were kept; memory clock, temperature and power are from one reading near the end.
 struct CardState {
-  int looks = 0;  ///< number of times that the card's state was read
+  int looks = 0;  ///< number of times that clocks and slowdowns were read
   std::optional<double> sm_clock_min_mhz = {};
   std::optional<double> sm_clock_median_mhz = {};
   std::optional<double> memory_clock_mhz = {};
@@ -43,8 +44,8 @@ struct CardState {
   /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// Utilisation of the card by other processes before this process launched anything; unset if the
-  /// card was idle, or if the driver lists other processes, because `others` then names them.
+  /// Percentage of the time in which the card was busy before this process launched anything; unset
+  /// up to 5 %, or if the driver lists other processes, because `others` then names them.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;

@@ -14,8 +14,8 @@ enum class ExitCode : int {
   kInterrupted = 130,  ///< stopped by a signal; all finished results are stored
 };
 
-/// Base of the exceptions for a broken machine, a bad input and a bad usage. A candidate that fails
-/// causes a Rejection, never an exception.
+/// Base of the exceptions for a broken machine, a bad input, a bad usage and an interruption. A
+/// candidate that fails causes a Rejection, never an Error.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -49,7 +49,7 @@ class DbError : public InputError {
   using InputError::InputError;
 };
 
-/// A toolkit, library or device is missing; the message says how to install or find it.
+/// A toolkit, library or device is missing or cannot be used.
 class MissingError : public Error {
  public:
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}

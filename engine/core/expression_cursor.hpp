@@ -22,7 +22,8 @@ class ExpressionCursor {
   /// Moves past `text`. Throws InputError, which says where `text` is expected, if the current word
   /// differs from `text`.
   void expect(std::string_view text, const std::string& what);
-  /// Throws InputError, which names the current word, the expected word, and a suggestion.
+  /// Throws InputError, which names the current word and its position, says what is expected, and,
+  /// for some frequent mistakes, gives a suggestion.
   [[noreturn]] void fail_here(const std::string& expected) const;
 
   std::string_view text_;

@@ -35,7 +35,8 @@ struct ParsedExpression {
 ///   power      := primary [("^" | "**") unary]
 ///   primary    := number | name | function "(" choice {"," choice} ")" | "(" choice ")"
 ///
-/// Throws InputError with the position and a suggestion.
+/// Throws InputError with the position and, for frequent mistakes, a suggestion. `constants`: names
+/// that become numbers; every other name becomes a variable.
 [[nodiscard]] ParsedExpression parse_expression(std::string_view expression,
                                                 const std::map<std::string, double>& constants);
 

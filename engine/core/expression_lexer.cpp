@@ -24,7 +24,8 @@ struct Hint {
   std::string_view write;
 };
 
-/// Operators of other languages that users write by habit. Longer operators come first.
+/// Operators and signs that users write by habit of other languages, each with the suggestion for
+/// the message. Longer entries come first.
 constexpr std::array<Hint, 13> kHints = {{
     {"===", "write == to compare"},
     {"<<", "shifts are not in the language; write a multiplication, such as A * 2 ^ B"},

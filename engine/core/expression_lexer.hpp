@@ -32,8 +32,8 @@ class ExpressionLexer {
  public:
   explicit ExpressionLexer(std::string_view expression) : expression_(expression) {}
 
-  /// Returns the next word. Throws InputError with a suggestion if no word of an expression begins
-  /// at the cursor.
+  /// Returns the next word. Throws InputError if no word of an expression begins at the cursor, or
+  /// if a number is malformed, too large, or a whole number that a double cannot represent.
   [[nodiscard]] ExpressionToken next();
 
  private:

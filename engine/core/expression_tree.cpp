@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = ExpressionTree::Outcome;
 
-/// The exact remainder, with the sign of the divisor (Python's %).
+/// The remainder with the sign of the divisor (Python's %).
 double modulo(double a, double b) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

@@ -28,7 +28,7 @@ struct ExpressionFunction {
 /// A word that cannot be a name, because expressions or another language use it.
 struct ExpressionWord {
   std::string_view name;
-  std::string_view write;  ///< the suggested replacement; empty for words that expressions use
+  std::string_view write;  ///< advice for a message; empty for words that expressions use
 };
 
 /// Finds the word `name`, which expressions or another language use; null if there is no such word.

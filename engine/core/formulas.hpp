@@ -16,8 +16,8 @@ using Formulas = std::map<std::string, std::string, std::less<>>;
 /// of expressions.
 [[nodiscard]] std::string with_formulas(std::string_view expression, const Formulas& formulas);
 
-/// The shortest decimal text that gives exactly `value` when it is parsed. Whole numbers have no
-/// decimal point.
+/// The shortest decimal text that gives exactly `value` when it is parsed. Whole numbers up to 2^53
+/// have neither decimal point nor exponent.
 [[nodiscard]] std::string formula_of(double value);
 
 }  // namespace evo

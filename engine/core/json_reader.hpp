@@ -96,12 +96,13 @@ class JsonReader {
 
 /// Size limit of a JSON input file: 64 MiB.
 inline constexpr std::size_t kLargestJson = std::size_t{1} << 26;
-/// Size limit of any other input file: 1 GiB.
+/// Default size limit of read_text_file(): 1 GiB.
 inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 
 /// Parses JSON text, in which comments are allowed. Throws InputError naming `file`, line and
 /// column for text that is not JSON or not UTF-8, for duplicate keys, for more than 64 levels of
-/// nesting, and for whole numbers beyond 64 bits.
+/// nesting or 5 million values, and for whole numbers beyond 64 bits. Throws InputError naming
+/// `file` for text that is empty or longer than kLargestJson.
 [[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
 
 /// Parses a JSON file, in which comments are allowed. Throws InputError naming the file, and line

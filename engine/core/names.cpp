@@ -9,8 +9,9 @@
 namespace evo {
 namespace {
 
-/// C++20's keywords and alternative tokens ([lex.key]), names with a meaning for the preprocessor,
-/// and names without underscores that CUDA defines.
+/// C++20's keywords and alternative tokens ([lex.key]), its identifiers with special meaning
+/// ([lex.name]), names of preprocessor directives, and variables that CUDA defines, such as
+/// `blockIdx`.
 constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
     {"alignas",       "alignof",      "and",       "and_eq",    "asm",       "auto",
      "bitand",        "bitor",        "blockDim",  "blockIdx",  "bool",      "break",

@@ -7,7 +7,8 @@
 namespace evo {
 
 /// The project's random generator. Unlike with the random distributions of the standard library,
-/// the same seed gives the same numbers on every machine and with every compiler.
+/// the same seed gives the same numbers on every machine and with every compiler, except that the
+/// last bits of normal() depend on the C library.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -26,7 +27,8 @@ class Random {
   /// A uniform number in [0, 1), with 53 random bits.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
 
-  /// A number from the standard normal distribution (Box–Muller).
+  /// A number from the standard normal distribution (Box–Muller, by log() and cos() of the C
+  /// library).
   double normal();
 
   /// A generator of an independent stream, determined by the state of this generator.

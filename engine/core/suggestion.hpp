@@ -8,8 +8,9 @@ namespace evo {
 
 /// The name in `known` that `given` probably means. The result is the name with the smallest edit
 /// distance (insertions, deletions, replacements, swaps of neighbours; case does not count), if the
-/// distance is at most 1 or a third of the letters of `given`. If no name is that similar, the
-/// result is the only name that begins with `given`; empty if several names or none do.
+/// distance is at most a third of the letters of `given`, or at most 1 for short names. If no name
+/// is that similar, the result is the only name that begins with `given`; empty if several names or
+/// none do.
 [[nodiscard]] std::string nearest_name(std::string_view given,
                                        const std::vector<std::string>& known);
 

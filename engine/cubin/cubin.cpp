@@ -68,8 +68,8 @@ std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::u
   return found ? sensible((*found)[1]) : std::nullopt;
 }
 
-/// The architecture of the cubin's machine code: 90 for sm_90; 0 if it cannot be read. In ELF files
-/// of ABI version 8, which NVRTC 13.0 and later write, the architecture is one byte higher in
+/// The architecture of the cubin's machine code: 90 for sm_90; 0 if the cubin is too short. In ELF
+/// files of ABI version 8, which NVRTC 13.0 and later write, the architecture is one byte higher in
 /// e_flags.
 std::uint32_t architecture(std::string_view cubin) {
   constexpr std::uint8_t kAbiWithWideFlags = 8;
@@ -80,9 +80,10 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>. From sm_90
-/// on, this size includes the first KiB of every CTA's shared memory, which the system reserves, so
-/// the function subtracts this KiB. Nullopt if the size is too small or implausibly large.
+/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>, or 0
+/// without this section. From sm_90 on, the size includes the first KiB of every CTA's shared
+/// memory, which the system reserves, so the function subtracts this KiB. Nullopt if the size is
+/// smaller than this KiB or implausibly large.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;

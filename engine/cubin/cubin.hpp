@@ -11,10 +11,11 @@ namespace evo {
 /// Facts about a kernel, as the compiler recorded them in the cubin. A kernel's source can print
 /// false figures into the compiler's log, but cannot change these facts.
 struct CubinFacts {
-  int registers = 0;            ///< per thread, from the attribute REGCOUNT
-  int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved KiB
-  int frame_bytes = 0;          ///< stack frame of the entry alone, from the attribute FRAME_SIZE
-  int max_threads = 0;          ///< per CTA, from the attribute MAX_THREADS; 0 if not specified
+  int registers = 0;  ///< per thread, from the attribute REGCOUNT
+  /// per CTA: size of .nv.shared.<entry>, without the KiB that the system reserves from sm_90 on
+  int static_shared_bytes = 0;
+  int frame_bytes = 0;  ///< stack frame of the entry alone, from the attribute FRAME_SIZE
+  int max_threads = 0;  ///< per CTA, from the attribute MAX_THREADS; 0 if not specified
 };
 
 /// Parses the cubin's ELF file. Returns nullopt if the file is damaged, lacks the kernel, or has

@@ -14,7 +14,8 @@ struct LineOfCode {
                              ///< no line
 };
 
-/// The PTX line of each machine instruction of `entry`, in ascending order of offset. The lines
+/// The PTX lines of the machine code of `entry`, in ascending order of offset; each line holds for
+/// the code up to the next offset. The lines
 /// come from section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program
 /// of DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty if the
 /// cubin lacks this section, the kernel, or the PTX text (section .nv_debug_ptx_txt).

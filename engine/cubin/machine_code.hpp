@@ -30,7 +30,7 @@ struct MachineInstruction {
   [[nodiscard]] unsigned operand_a() const { return static_cast<unsigned>(low >> 24 & 0xffU); }
   [[nodiscard]] unsigned operand_b() const { return static_cast<unsigned>(low >> 32 & 0xffU); }
   [[nodiscard]] unsigned operand_c() const { return static_cast<unsigned>(high & 0xffU); }
-  /// Whether operand b is a register rather than a constant or a uniform register.
+  /// Whether operand b is a register, not an immediate, a constant or a uniform register.
   [[nodiscard]] bool takes_register_b() const { return (low >> 9 & 7U) == 1; }
   /// Whether a predicate guards the instruction.
   [[nodiscard]] bool is_guarded() const { return (low >> 12 & 0xfU) != 7; }
@@ -39,7 +39,7 @@ struct MachineInstruction {
 };
 
 /// The instructions of `entry` in order, with their PTX lines if the cubin has them. Empty if the
-/// cubin lacks the kernel, or if the kernel's code is damaged.
+/// cubin lacks the kernel or is no valid ELF file.
 [[nodiscard]] std::vector<MachineInstruction> read_machine_code(std::string_view cubin,
                                                                 std::string_view entry);
 
