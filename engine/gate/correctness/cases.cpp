@@ -248,7 +248,7 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    // Elements from the output's size on are not compared.
+    // Bytes after the compared part of the output may stay unwritten.
     if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;

@@ -38,7 +38,7 @@ class ElementSample {
   struct Output {
     std::size_t position = 0;  ///< index of the argument
     BufferId buffer = 0;
-    std::vector<std::byte> before = {};  ///< the previous content of an inout argument
+    std::vector<std::byte> before = {};  ///< the content of an inout argument before the launch
     std::vector<std::byte> expected = {};
     std::vector<bool> owned = {};
   };
