@@ -28,8 +28,8 @@ struct CheckCase {
   /// and scalars set by macros) are empty until a kernel sets them
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;  ///< buffers of textures that are not CUDA arrays
-  std::vector<std::optional<KeptId>>
-      inputs;  ///< initial contents of in and inout arguments, by argument
+  /// initial contents of in and inout arguments, by argument
+  std::vector<std::optional<KeptId>> inputs;
   bool complete = false;
   // Expected contents of out and inout arguments, by argument, once `complete` is true.
   std::vector<std::optional<KeptId>> expected;
@@ -57,8 +57,8 @@ struct CheckCase {
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
-  Values macros;  ///< numbers of the configuration's macros, and of names of values such as
-                  ///< SWIZZLE_XOR
+  /// numbers of the configuration's macros, and of names of values such as SWIZZLE_XOR
+  Values macros;
 
   /// Throws ProblemError if the launch is outside of CUDA's limits or no step runs.
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
@@ -167,8 +167,8 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
-  std::map<std::string, double>
-      reference_us_;  ///< µs of the reference's last measured launch, by shape name
+  /// µs of the reference's last measured launch, by shape name
+  std::map<std::string, double> reference_us_;
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

@@ -19,8 +19,8 @@ using Progress = std::function<void(const std::string&)>;
 struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
-  bool was_idle =
-      false;  ///< whether the device was idle before the check; false for very long launches
+  /// whether the device was idle before the check; false for very long launches
+  bool was_idle = false;
   /// The estimated time, if the check ended because this time is certainly above the shape's limit
   /// (EarlyStop).
   std::optional<Timing> too_slow = {};

@@ -20,8 +20,8 @@ struct TimingOptions {
   // Settings for short launches; for long launches, TimeBudget plans fewer warm-ups and samples.
   StoppingOptions stopping;
   int warmups = 20;  ///< launches before the first sample
-  double sample_us =
-      200;  ///< a sample is a graph with as many launches as fill this time, at most about 400
+  /// a sample is a graph with as many launches as fill this time, at most about 400
+  double sample_us = 200;
   std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
   /// flushes the L2 cache before every launch; a sample is then a single launch
   bool cold = false;
