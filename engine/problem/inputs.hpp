@@ -34,7 +34,8 @@ void make_input(const Problem& problem, const Argument& argument, const Shape& s
                 const Values& values, const InputCase& of, const TakePart& take);
 
 /// Throws ProblemError or InputError if a formula uses an unknown name, if its value for the first
-/// or last element does not fit the argument's type, or if a file is missing.
+/// or last element does not fit the argument's type, if a file is missing, or if a file's "shapes"
+/// names an unknown shape.
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
                  const Values& values);
 

@@ -4,9 +4,10 @@
 
 namespace evo {
 
-/// Checks before the search that the expressions of `kernel` (launch, tolerance, workspace extents)
-/// use only names in `known`, because an unknown name would reject each candidate. Throws
-/// ProblemError naming file, key, expression, the unknown name and the known names.
+/// Checks before the search that the expressions of `kernel` (such as launch, tolerance and
+/// workspace extents) and of the scalars and tensor maps use only names in `known`, because an
+/// unknown name would reject each candidate. Throws ProblemError naming file, key, expression, the
+/// unknown name and the known names.
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known);
 
 /// Checks that no macro and no value name of a space has a second definition in the problem, as a
