@@ -11,8 +11,8 @@
 namespace evo {
 
 /// The numbers from which the small sizes of trial launches are chosen, for variables above 64 in
-/// the timed shape. If a smaller variable has kind kRound or kPower, its value is halved
-/// repeatedly.
+/// the timed shape. For kRound and kPower, a smaller variable gets its value in the timed shape,
+/// halved repeatedly.
 enum class SizeKind {
   kRagged,  ///< prime numbers, and some doubled prime numbers
   kRound,   ///< multiples of 128, 64 or 32

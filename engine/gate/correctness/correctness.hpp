@@ -67,9 +67,10 @@ struct EarlyStop {
 ///      check again. If the launches on the other seeds have changed this state, repeat step 5 with
 ///      all inputs in turn;
 ///   6. if the kernel may start while the kernel before it still runs: launch once for each input,
-///      after a kernel that writes this input with a delay; 7. on a GPU, if there are fewer seeds
-///      than poisons: launch over the remaining poisons. At the end, the gate requires that a
-///      comparison with the expected outputs could detect wrong results (ReferenceAudit).
+///      after a kernel that writes this input with a delay;
+///   7. on a GPU, if there are fewer seeds than poisons: launch over the remaining poisons.
+/// At the end, the gate requires that a comparison with the expected outputs could detect wrong
+/// results (ReferenceAudit).
 ///
 /// A check other than a full check makes fewer launches if a launch takes long. On a GPU, the
 /// number of launches depends on the launch time (launches_allowed), and all launches on a shape
