@@ -44,7 +44,7 @@ class SearchBase : public Strategy {
   std::vector<std::size_t> active_;  ///< the parameters with at least two values
 };
 
-/// A candidate that passed all gates, with ln of its time in microseconds.
+/// A candidate that passed all gates, with ln of its Observation::time_us.
 struct Scored {
   Candidate candidate;
   double log_time = 0;

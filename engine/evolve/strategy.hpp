@@ -17,7 +17,9 @@ namespace evo {
 /// The result of evaluating one candidate.
 struct Observation {
   Candidate candidate;
-  std::optional<double> time_us = {};  ///< p50; nullopt if a gate rejected the candidate
+  /// p50, or the value of an objective other than the time; nullopt if a gate rejected the
+  /// candidate
+  std::optional<double> time_us = {};
   std::optional<Gate> failed_at = {};  ///< the gate that rejected the candidate
 };
 

@@ -27,7 +27,7 @@ struct IntakeRequest {
   std::vector<std::pair<std::string, std::string>> parameters;  ///< macro → values, as written
   std::vector<std::string> constraints;
   Given given;
-  std::string name;  ///< name of the problem; empty: the name of the file
+  std::string name;  ///< name of the problem; empty: derived from the name of the file
   std::string arch = "sm_89";
 };
 

@@ -11,8 +11,9 @@
 namespace evo {
 namespace {
 
-/// If launches are very long, the control is timed again only after the time of this many launches.
-/// A timing takes about five launches, so that the control takes at most a twentieth of the run.
+/// In a search, if launches are very long, the control is timed again only after the time of this
+/// many launches. A timing takes about five launches, so that the control takes at most a twentieth
+/// of the run.
 constexpr double kLaunchesBetweenControls = 100;
 
 /// The first shape has the strategy seed that a run over this shape alone would have.

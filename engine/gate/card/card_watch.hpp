@@ -13,7 +13,7 @@ namespace evo {
 
 /// Monitors the GPU card while kernels are timed, and decides which samples are valid.
 ///
-///   1. begin() records the SM clock of the warmed-up kernel.
+///   1. begin() records the SM clock, usually after the kernel's warm-up.
 ///   2. After a batch of samples for which is_due() returns true, accepts() queries the card. The
 ///      card counts as throttled if the driver reports a slowdown that distorts times, or if the SM
 ///      clock is below kLeastShareOfClock times the recorded clock. accepts() then pauses, so that
@@ -46,7 +46,7 @@ class CardWatch {
   /// driver reports the average utilization over the recent past.
   void look_for_others();
 
-  /// Begins the timing of a kernel that has just been warmed up.
+  /// Begins the timing of a kernel. Call begin() after the kernel's warm-up, if there is one.
   void begin();
   /// Whether the card should be queried after samples that took `us` µs in total.
   [[nodiscard]] bool is_due(double us) const;

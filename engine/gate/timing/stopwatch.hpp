@@ -50,7 +50,8 @@ class Stopwatch {
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< index of a check case of the shape that no kernel has used
+    /// index of the shape's first check case on which only timed kernels are launched
+    std::size_t fresh_case = 0;
   };
 
   /// The change that a verification makes before it launches.
