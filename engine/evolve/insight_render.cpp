@@ -147,9 +147,8 @@ std::string head_text(const Insight& insight) {
   return text +
          fmt::format(
              "effects: the time with a value / the time with the winner's value, in pairs of "
-             "candidates that differ in nothing else; the second candidate is near the winner, "
-             "that "
-             "is, it differs from the winner in at most {} macros and takes at most twice the "
+             "candidates that differ in nothing else; the second candidate is near the winner, so "
+             "it differs from the winner in at most {} macros and takes at most twice the "
              "winner's time: median (smallest to largest)\n",
              NearbyPairs::kNearMacros);
 }

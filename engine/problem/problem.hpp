@@ -89,7 +89,7 @@ struct Argument {
   /// True: the first case of a shape reads `file`, and `generator` draws the inputs of other cases.
   bool has_file_and_generator = false;
   /// The C++ name of a __constant__ variable, to which the device copies the argument before each
-  /// launch; empty for other arguments.
+  /// launch, or before a CUDA graph of launches; empty for other arguments.
   std::string symbol = {};
   /// Set if kernels read this input through a texture object.
   std::optional<TextureSetup> texture = {};

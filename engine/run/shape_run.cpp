@@ -40,7 +40,8 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // If the objective is not the time, timing never stops early, because a slow kernel may win.
+  // Timing never stops early if the run records all times, or if the objective is not the time,
+  // because a slow kernel may then win.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);

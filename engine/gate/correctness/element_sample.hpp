@@ -12,8 +12,9 @@
 namespace evo {
 
 /// Checks a sample of a grid's CTAs. The device must be able to run a part of a grid, and the
-/// expected outputs must be known in advance (reference files). Tolerances for errors relative to
-/// rows (max_row_error) are excluded, because a part of a row does not determine the row's error.
+/// expected outputs must come from files or from a reference program. Tolerances for errors
+/// relative to rows (max_row_error) are excluded, because a part of a row does not determine the
+/// row's error.
 ///
 /// GridCover proves that the sampled CTAs (draw_part) represent the grid: the grid's CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are

@@ -23,7 +23,7 @@ struct TimingOptions {
   /// a sample is a graph with as many launches as fill this time, at most about 400
   double sample_us = 200;
   std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
-  /// flushes the L2 cache before every launch; a sample is then a single launch
+  /// flushes the L2 cache before every sample, which is then a single launch
   bool cold = false;
   bool is_settled = false;  ///< the same kernel has kept the device busy until now
   bool is_busy = false;     ///< the device was busy until now, so its clocks are high
