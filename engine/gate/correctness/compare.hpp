@@ -15,7 +15,8 @@ namespace evo {
 struct Comparison {
   std::size_t compared = 0;  ///< number of elements; a comparison without elements never passes
   double max_abs_error = 0;  ///< over elements that are finite in output and reference
-  double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
+  /// share, 0…1, of elements whose error exceeds bad_abs_error or that are wrongly non-finite
+  double bad_share = 0;
   double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
   /// Largest ratio of |out − ref| to the root mean square of ref in the element's row; infinite for
   /// a wrong element in a row of zeros; 0 if the output has no rows.

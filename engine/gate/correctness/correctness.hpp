@@ -147,7 +147,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // mean µs of a launch in the first and last run of a graph of kMostTogether launches; 0 if none
+    // mean µs of a launch in the first and last run of a graph of 100 launches; 0 if there is none
     double first_us = 0;
     double last_us = 0;
   };
