@@ -216,7 +216,7 @@ std::string template_text(const Draft& draft) {
   std::string text;
   const bool has_steps = !draft.later_steps.empty();
   if (!draft.dependence.empty() && !has_steps)
-    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
+    text += "      // CTAs may depend on each other: " + draft.dependence + "\n";
   std::vector<std::string> keys = {"\"source\": " + Ordered(draft.kernel_file).dump()};
   if (has_steps) {
     keys.push_back(steps_text(draft));

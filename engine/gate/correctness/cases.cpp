@@ -301,7 +301,8 @@ void CaseSet::compute_expected(CheckCase& data) {
   std::size_t elements = 0;
   for (const std::vector<std::byte>& output : outputs) elements += output.size();
   if (elements == 0 && problem_.check_program.empty()) {
-    fail(data, "arguments", "no output has an element");
+    fail(data, "arguments",
+         "no output has an element; allowed: shapes on which an output has elements");
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];

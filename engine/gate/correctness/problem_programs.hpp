@@ -48,8 +48,9 @@ class ProblemPrograms {
     progress_ = std::move(progress);
   }
 
-  /// The reference program's expected outputs, by argument; empty for arguments that are no
-  /// compared outputs. Throws ProblemError if the program fails or leaves out an output.
+  /// The reference program's expected outputs, by argument; empty for arguments without expected
+  /// content (Argument::is_expected). Throws ProblemError if the program fails or leaves out an
+  /// output.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
