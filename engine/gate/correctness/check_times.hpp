@@ -17,10 +17,10 @@ namespace evo {
 [[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
-/// after other work has evicted the caches, so it takes longer than a timed launch. CheckTimes
-/// learns from kernels that were both checked and timed how much longer a check launch takes.
-/// CheckTimes keeps separate data for checks on a device that was idle before, because the clocks
-/// of an idle device may be low. All times are in µs per launch.
+/// after other work has replaced the content of the caches, so it takes longer than a timed launch.
+/// CheckTimes learns from kernels that were both checked and timed how much longer a check launch
+/// takes. CheckTimes keeps separate data for checks on a device that was idle before, because the
+/// clocks of an idle device may be low. All times are in µs per launch.
 class CheckTimes {
  public:
   /// The conditions of a check, besides the kernel, that influence the times of its launches.
