@@ -128,7 +128,7 @@ struct DraftFile {
   std::string text;
 };
 
-/// The texts of problem.json, of the space file, and of reference.py if that is the reference.
+/// The texts of problem.json, of the space file, and of reference.py if the reference is a program.
 [[nodiscard]] std::vector<DraftFile> rendered(const Draft& draft);
 
 }  // namespace evo
