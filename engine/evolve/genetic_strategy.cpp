@@ -9,12 +9,15 @@ namespace {
 
 constexpr std::size_t kBreeders = 20;
 constexpr std::size_t kTournament = 3;
-constexpr int kBreedAttempts = 20;  ///< attempts to breed a new child
+constexpr int kBreedAttempts = 20;  ///< attempts to breed each new child
 
 /// 1. The population consists of the kBreeders fastest candidates so far that passed all gates.
 /// 2. Select two different parents by tournaments.
-/// 3. Apply uniform crossover; then mutate each of the n parameters with probability 1 / n.
-/// 4. Repair the child if it is invalid. Breed another if the child was proposed before.
+/// 3. Apply uniform crossover; then mutate, with probability 1 / n, each of the n parameters that
+///    have several values.
+/// 4. Repair the child if it is invalid. Breed another, in at most kBreedAttempts attempts, if the
+///    child was proposed or observed before. Random candidates replace children before kBreeders
+///    candidates are observed, and after the last attempt.
 class GeneticStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

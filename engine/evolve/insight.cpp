@@ -62,8 +62,9 @@ struct Shares {
   std::vector<double> of_parameter;
 };
 
-/// The share of a parameter is cov(effect of its values, ln time) / var(ln time). The shares of all
-/// parameters add up to that of the model, even if parameters are correlated.
+/// The share of a parameter is cov(effect of its values, ln time) / var(ln time). For a
+/// least-squares fit, the unclamped shares of all parameters add up to that of the model, even if
+/// parameters are correlated.
 Shares shares_of(const CandidateSpace& space, const Runs& runs) {
   Shares shares{.of_parameter = std::vector<double>(space.parameter_count(), 0.0)};
   const double total = covariance_of(runs.log_times, runs.log_times);

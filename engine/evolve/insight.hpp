@@ -40,7 +40,7 @@ struct KnobInsight {
   /// additive model of all candidates that passed all gates.
   double importance = 0;
   /// The importance among candidates whose time is at most NearbyPairs::kNearTime times the
-  /// winner's time; nullopt if there are too few such candidates.
+  /// winner's time; nullopt if there are fewer than 20 such candidates.
   std::optional<double> near_importance = {};
   std::vector<ValueInsight> values;  ///< the values that candidates had, in the space's order
 };
@@ -52,13 +52,13 @@ struct InteractionInsight {
   PairEffect beyond;  ///< joint effect minus the sum; `pairs` counts squares of four candidates
 };
 
-/// The findings of a run about its macros, for users. Effects and interactions come from measured
-/// candidates near the winner that differ only in the compared values. Importance comes from
-/// additive models of ln time.
+/// The findings of a run about its macros, for users. Effects and interactions come from timed
+/// candidates that differ only in the compared values, one of which is near the winner
+/// (NearbyPairs). Importance comes from additive models of ln time.
 struct Insight {
   std::size_t evaluations = 0;
   std::size_t failed = 0;
-  std::optional<Candidate> best = {};  ///< the winner
+  std::optional<Candidate> best = {};  ///< the winner; nullopt if no candidate passed all gates
   double best_us = 0;
   double explained = 0;       ///< share of the variance of ln time that the additive model explains
   std::size_t near_runs = 0;  ///< candidates that took at most kNearTime times the winner's time

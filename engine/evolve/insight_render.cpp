@@ -27,15 +27,16 @@ std::string failures_text(const ValueInsight& value) {
   return text;
 }
 
-/// An effect as text, such as "in 3 pairs near it +9.3 % (+8.4 to +10.0)"; "it" is the winner.
+/// An effect as text, such as "in 3 pairs near the winner +9.3 % (+8.4 to +10.0)".
 std::string pairs_text(const PairEffect& effect) {
   const std::string middle = fmt::format("{:+.1f} %", log_percent(effect.middle));
-  if (effect.pairs == 1) return fmt::format("in 1 pair near it {}", middle);
-  return fmt::format("in {} pairs near it {} ({:+.1f} to {:+.1f})", effect.pairs, middle,
+  if (effect.pairs == 1) return fmt::format("in 1 pair near the winner {}", middle);
+  return fmt::format("in {} pairs near the winner {} ({:+.1f} to {:+.1f})", effect.pairs, middle,
                      log_percent(effect.low), log_percent(effect.high));
 }
 
-/// The effect of a value as text, such as "+9.3 % in the winner: slower; in 3 pairs near it …".
+/// The effect of a value as text, such as "+9.3 % in the winner: slower; in 3 pairs near the
+/// winner …".
 /// Requires that `value.effect` is set.
 std::string effect_text(const ValueInsight& value) {
   const PairEffect& effect = *value.effect;
@@ -146,8 +147,9 @@ std::string head_text(const Insight& insight) {
   return text +
          fmt::format(
              "effects: the time with a value / the time with the winner's value, in pairs of "
-             "candidates near the winner (at most {} macros away, at most twice its time) that "
-             "differ in nothing else: median (smallest to largest)\n",
+             "candidates that differ in nothing else; the second candidate is near the winner, so "
+             "it differs from the winner in at most {} macros and takes at most twice the "
+             "winner's time: median (smallest to largest)\n",
              NearbyPairs::kNearMacros);
 }
 

@@ -30,10 +30,11 @@ struct FittedKernel {
 [[nodiscard]] FittedKernel prior_kernel(const std::vector<KernelDimension>& dimensions,
                                         const KernelPrior& prior);
 
-/// Improves the hyperparameters of `start` by coordinate ascent: increases or decreases each
-/// relevance, each length and the noise once, as far as this increases the posterior density. If
-/// improved_kernel() is called after every few new observations, the kernel stays fitted at low
-/// cost. `points`: encoded candidates; `targets`: the target of each point.
+/// Improves the hyperparameters of `start` by coordinate ascent: moves each relevance, each length
+/// (of an ordered parameter with more than two values) and the noise by at most two steps in one
+/// direction, while a step increases the posterior density. If improved_kernel() is called after
+/// every few new observations, the kernel stays fitted at low cost. `points`: encoded candidates;
+/// `targets`: the target of each point.
 [[nodiscard]] FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,
                                            std::span<const std::uint16_t> points,
                                            std::span<const float> targets);

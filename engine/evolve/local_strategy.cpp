@@ -9,13 +9,14 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kKick = 3;   ///< parameters changed to leave a local optimum
-constexpr int kKickAttempts = 40;  ///< attempts to make a new kick
+constexpr int kKickAttempts = 40;  ///< attempts per generation to make new copies (step 3)
 
 /// 1. Propose the unseen neighbours of a candidate, the centre, in random order.
 /// 2. A candidate that is faster than the centre becomes the centre at once.
-/// 3. When all neighbours of the centre were seen, fill the generation with copies of the best
-///    candidate so far, each with kKick random changes (and repaired if it is invalid). The fastest
-///    copy becomes the centre, even if it is slower than the best candidate.
+/// 3. When all neighbours of the centre were proposed, fill the generation with copies of the best
+///    candidate so far, each with kKick random changes (and repaired if it is invalid). The next
+///    candidate that passes all gates becomes the centre, even if it is slower than the best
+///    candidate.
 class LocalStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

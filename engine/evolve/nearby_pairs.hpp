@@ -24,8 +24,9 @@ enum class PairVerdict {
 /// Separate measurements of the same kernel may differ by this fraction.
 inline constexpr double kSameTime = 0.02;
 
-/// The factor by which a change of macros multiplies the time of a kernel, over all pairs of
-/// candidates that differ only by this change. Factors are stored as natural logarithms.
+/// The factor by which a change of macros multiplies the time of a kernel, over pairs of candidates
+/// that differ only by this change. Factors are stored as natural logarithms. A PairEffect of a
+/// Square summarises squares of four candidates instead of pairs.
 struct PairEffect {
   std::size_t pairs = 0;  ///< at least one
   double low = 0;         ///< smallest value among the pairs
@@ -45,13 +46,14 @@ struct PairEffect {
 /// with ln of their times, and the winner, which is one of them.
 ///
 /// A candidate is near the winner if it differs from the winner in at most kNearMacros macros and
-/// its time is at most kNearTime times the winner's.
+/// its time is at most kNearTime times the winner's time.
 class NearbyPairs {
  public:
   static constexpr std::size_t kNearMacros = 2;
   static constexpr double kNearTime = 2;
 
-  /// `log_times`: ln of the time of each candidate. Repeated configurations count once.
+  /// `log_times`: ln of the time of each candidate. If a configuration is repeated, its first time
+  /// counts.
   NearbyPairs(std::span<const Candidate> candidates, std::span<const double> log_times,
               const Candidate& winner);
 
@@ -73,7 +75,7 @@ class NearbyPairs {
   /// The interactions of two values, strongest first. A square is four candidates that differ only
   /// in two macros; the candidate in which both macros have the winner's values is near the winner.
   /// An interaction is returned only if all its squares show a joint effect of the same sign, and
-  /// the median effect exceeds 2 · kSameTime.
+  /// the absolute median effect exceeds 2 · kSameTime.
   [[nodiscard]] std::vector<Square> squares() const;
 
  private:

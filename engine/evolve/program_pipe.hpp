@@ -18,11 +18,12 @@ class ProgramPipe {
   ProgramPipe& operator=(const ProgramPipe&) = delete;
 
   /// Sends a line. Throws InputError if the pipe is full and the program does not read from it
-  /// within `limit`.
+  /// within `limit`. If the program has ended, only the next receive() throws.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
-  /// Returns the next line without its line end. Throws InputError if the program has ended, has
-  /// written nothing within `limit`, or writes a line of more than 64 MiB.
+  /// Returns the next line without its line end. Throws InputError if the program has ended or
+  /// closed its standard output without another line, has written nothing within `limit`, or writes
+  /// a line of more than 64 MiB.
   [[nodiscard]] std::string receive(std::chrono::milliseconds limit);
 
   /// Throws InputError with a message that names the command and says `problem`.

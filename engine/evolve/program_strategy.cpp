@@ -52,7 +52,7 @@ OrderedJson space_json(const CandidateSpace& space, const StrategyOptions& optio
 }
 
 /// Reads a configuration that the program has proposed. Throws InputError, which names the program,
-/// unless every macro has an allowed value.
+/// unless the configuration has exactly the space's macros, each with one of its values.
 Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {

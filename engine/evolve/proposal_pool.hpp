@@ -11,13 +11,15 @@
 
 namespace evo {
 
-/// The number of candidates that each operator contributes to a ProposalPool. Invalid or seen
-/// candidates are not added, so there may be fewer.
+/// The number of candidates that each operator makes for a ProposalPool. Invalid, seen or repeated
+/// candidates are not added, so fewer may join the pool.
 struct PoolSettings {
-  /// copies of each parent with one changed macro: all, or a random selection of this number
+  /// valid copies of each parent with one changed macro: all, or a random selection of this number
+  /// if there are more
   std::size_t neighbours = 80;
-  std::size_t mutants = 120;    ///< copies of a parent with two or three random changes
-  std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change
+  std::size_t mutants = 120;  ///< copies of a parent with two or three random changes
+  /// children of two parents, with probability 1/2 with one more change
+  std::size_t crossovers = 50;
   std::size_t randoms = 150;
   std::size_t kept = 60;     ///< climb() keeps this many of the most promising candidates
   std::size_t climbers = 3;  ///< climb() adds the neighbours of this many of them
@@ -37,7 +39,8 @@ class ProposalPool {
   void breed(std::span<const Candidate> parents, const PoolSettings& settings, Random& random);
 
   /// Keeps the first `settings.kept` candidates of `order` (indices into candidates()), and adds
-  /// the neighbours of the first `settings.climbers` candidates.
+  /// the neighbours of the first `settings.climbers` candidates, at most `settings.neighbours` for
+  /// each.
   void climb(std::span<const std::size_t> order, const PoolSettings& settings, Random& random);
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }

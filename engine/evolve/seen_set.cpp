@@ -3,8 +3,9 @@
 namespace evo {
 namespace {
 
-/// Number of random draws to find an unseen candidate; afterwards, the candidates are searched in
-/// order. If 10 % of the candidates are unseen, all draws miss them with probability 10^-4.
+/// Number of random draws of a rank to find an unseen candidate; afterwards, the candidates are
+/// searched in order. If 10 % of the ranks are valid unseen candidates, all draws miss them with
+/// probability 10^-4.
 constexpr int kDraws = 88;
 
 }  // namespace

@@ -24,8 +24,8 @@ class SeenSet {
   /// Adds a candidate. Returns false if the set already contained the candidate.
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
 
-  /// A random valid candidate that is not in the set. Returns next_unseen() once nearly all
-  /// candidates were seen. Does not add the candidate to the set.
+  /// A random valid candidate that is not in the set. Returns next_unseen() if 88 random draws find
+  /// none, as when nearly all candidates were seen. Does not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
   /// The first valid candidate, in the order of the space, that is not in the set; nullopt if all

@@ -25,15 +25,16 @@ class SearchBase : public Strategy {
   /// Learns from one candidate of observe(). This default does nothing.
   virtual void learn(const Observation& /*observation*/) {}
 
-  /// Appends the candidate to `proposals` if it is valid and unseen; otherwise returns false.
+  /// Appends the candidate to `proposals` and adds it to the seen ones if it is valid and unseen;
+  /// otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
   /// Appends random unseen candidates to `proposals` until it has `count` or none are left.
   void fill(std::vector<Candidate>& proposals, std::size_t count);
 
-  /// A random value of a parameter that differs from `value`. For an ordered parameter, at least
-  /// half of the results are the next or the previous value. The parameter must have at least two
-  /// values.
+  /// A random value of a parameter that differs from `value`. For an ordered parameter, the result
+  /// is the next or the previous value with probability 1/2 or more. The parameter must have at
+  /// least two values.
   [[nodiscard]] std::uint16_t other_value(std::size_t parameter, std::uint16_t value);
 
   const CandidateSpace& space_;
@@ -43,7 +44,7 @@ class SearchBase : public Strategy {
   std::vector<std::size_t> active_;  ///< the parameters with at least two values
 };
 
-/// A candidate that passed all gates, with ln of its time in microseconds.
+/// A candidate that passed all gates, with ln of its Observation::time_us.
 struct Scored {
   Candidate candidate;
   double log_time = 0;

@@ -17,20 +17,24 @@ namespace evo {
 /// The result of evaluating one candidate.
 struct Observation {
   Candidate candidate;
-  std::optional<double> time_us = {};  ///< p50; nullopt if a gate rejected the candidate
+  /// p50, or the value of an objective other than the time; nullopt if a gate rejected the
+  /// candidate
+  std::optional<double> time_us = {};
   std::optional<Gate> failed_at = {};  ///< the gate that rejected the candidate
 };
 
-/// Decides which candidates to evaluate next. A strategy is deterministic on every machine: its
-/// state is a function of the space, the options and the sequence of propose() and observe() calls.
-/// To resume a run, create the strategy again and repeat the calls with the recorded results. The
-/// strategy then continues as if the run had not been interrupted.
+/// Decides which candidates to evaluate next. A strategy, except a user's program
+/// (ProgramStrategy), is deterministic on every machine: its state is a function of the space, the
+/// options and the sequence of propose() and observe() calls. To resume a run, create the strategy
+/// again and repeat the calls with the recorded results. The strategy then continues as if the run
+/// had not been interrupted.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
   /// Proposes at most `count` distinct valid candidates that were neither proposed nor observed
-  /// before. Proposes fewer than `count` only if no further candidates remain.
+  /// before. Proposes fewer than `count` only if no further candidates remain, or if a user's
+  /// program has no more proposals.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
   /// Tells the strategy the results of candidates, in the order in which they were proposed. The

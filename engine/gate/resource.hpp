@@ -26,7 +26,7 @@ struct PolicyMiss {
 };
 
 /// Every limit of the policy that the kernel exceeds. `shared_bytes`: static and dynamic shared
-/// memory.
+/// memory per CTA.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const Resources& resources,
                                                     std::int64_t shared_bytes,
                                                     const ResourcePolicy& policy);
@@ -37,7 +37,8 @@ struct PolicyMiss {
                                                     const LaunchPlan& plan,
                                                     const ResourcePolicy& policy);
 
-/// Static and dynamic shared memory per CTA of the step that uses the most shared memory.
+/// Static and dynamic shared memory per CTA, in bytes, of the step that uses the most shared
+/// memory.
 [[nodiscard]] std::int64_t largest_shared_bytes(const std::vector<CompiledEntry>& entries,
                                                 const LaunchPlan& plan);
 
@@ -51,8 +52,8 @@ struct PolicyMiss {
                                                      const DeviceInfo& device);
 
 /// The resource gate of one kernel. Compares the launch with the kernel's __launch_bounds__, the
-/// device and the policy. If the device could run a rejected kernel, `policy_only` is set. Returns
-/// nullopt if the kernel passes.
+/// limits of the device, an SM's register file and the policy. If the device could run a rejected
+/// kernel, `policy_only` is set. Returns nullopt if the kernel passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,
                                                      const LaunchConfig& launch,
                                                      const ResourcePolicy& policy,

@@ -215,8 +215,8 @@ class Scanner {
     }
     Words type;
     std::size_t at = 0;
-    // Collects the words of the type: the name of the variable is the first word before "[", "=",
-    // "," or "{".
+    // Collects the words of the type. The name of the variable follows the type, and is the word
+    // before the first "[", "=", "," or "{", or the last word.
     while (at + 1 < words.size() && words[at + 1] != "[" && words[at + 1] != "=" &&
            words[at + 1] != "," && words[at + 1] != "{") {
       if (words[at] != "static" && words[at] != "const" && words[at] != "extern") {

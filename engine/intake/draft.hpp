@@ -32,7 +32,7 @@ struct DraftArgument {
   std::string dtype;          ///< "f32", or a TODO
   int lanes = 1;              ///< number of `dtype` elements in one `type`: 4 for float4
   std::uint64_t bytes = 0;    ///< size of the parameter, or of the whole constant
-  std::string use;            ///< text for users: "loaded", "stored", "never used"
+  std::string use;            ///< text for users, such as "loaded", "stored" or "never used"
   std::string extent;         ///< for buffers and constants: an expression or a TODO
   std::string value;          ///< for a scalar: an expression or a TODO
   Json generator = {};        ///< for inputs; a string is a TODO
@@ -128,7 +128,7 @@ struct DraftFile {
   std::string text;
 };
 
-/// The texts of problem.json, of the space file, and of reference.py if that is the reference.
+/// The texts of problem.json, of the space file, and of reference.py if the reference is a program.
 [[nodiscard]] std::vector<DraftFile> rendered(const Draft& draft);
 
 }  // namespace evo

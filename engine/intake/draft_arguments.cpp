@@ -165,8 +165,8 @@ class Arguments {
     }
   }
 
-  /// Matches the arguments of the T1 file with the kernel's parameters by position, and with its
-  /// __constant__ variables by name.
+  /// Matches the T1 file's arguments in constant memory with the kernel's __constant__ variables by
+  /// name, and its other arguments with the kernel's parameters by position.
   void take_t1() {
     std::size_t next = 0;
     for (const T1Argument& given : t1_.arguments) {

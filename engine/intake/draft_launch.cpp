@@ -36,7 +36,8 @@ std::string variable_name_for(std::size_t axis, const SourceMacros& macros, cons
   return name;
 }
 
-/// The largest (`function` is "max") or smallest ("min") value of the macro `name`, as text.
+/// The largest (`function` is "max") or smallest ("min") value of the macro `name`, as text; empty
+/// unless all its values are known numbers.
 std::string extreme(const std::string& function, const std::string& name, const Draft& draft) {
   if (const auto fixed = draft.fixed.find(name); fixed != draft.fixed.end()) return fixed->second;
   const DraftParameter* parameter = find(draft, name);
@@ -85,8 +86,9 @@ class Launch {
   }
 
   /// The macro of the space with a usual name for the number of threads of a CTA, such as
-  /// BLOCK_SIZE. If no macro has a usual name, returns the macro that neither the source nor --grid
-  /// and --shared use, if it is the only one.
+  /// BLOCK_SIZE. If no macro has a usual name and the CTA has one dimension, returns the macro that
+  /// neither the source nor --grid and --shared use, if it is the only one. Otherwise returns an
+  /// empty text.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));

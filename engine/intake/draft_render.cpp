@@ -121,8 +121,8 @@ Ordered argument_json(const DraftArgument& argument) {
   return json;
 }
 
-/// The row of dtypes.def for the type of the least precise compared output; null if no such output
-/// has a floating type.
+/// The row of dtypes.def for the type of the least precise compared output; null if no compared
+/// output has a floating type.
 const DtypeRow* least_exact(const Draft& draft) {
   const DtypeRow* least = nullptr;
   for (const DraftArgument& argument : draft.arguments) {
@@ -146,7 +146,8 @@ Ordered tolerance(const Draft& draft) {
           {"relative_l2", number(bounds ? bounds->relative_l2 : 0)}};
 }
 
-/// The comment before the tolerance in problem.json.
+/// The comment before the tolerance in problem.json; empty if the user gave max_abs_error, or if no
+/// compared output has a floating type.
 std::string reason_of_tolerance(const Draft& draft) {
   const DtypeRow* bounds = least_exact(draft);
   if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
@@ -215,7 +216,7 @@ std::string template_text(const Draft& draft) {
   std::string text;
   const bool has_steps = !draft.later_steps.empty();
   if (!draft.dependence.empty() && !has_steps)
-    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
+    text += "      // CTAs may depend on each other: " + draft.dependence + "\n";
   std::vector<std::string> keys = {"\"source\": " + Ordered(draft.kernel_file).dump()};
   if (has_steps) {
     keys.push_back(steps_text(draft));

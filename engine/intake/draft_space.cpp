@@ -159,7 +159,8 @@ class SpaceDraft {
   std::set<std::string> launch_words_;
 };
 
-/// Adds to `texts` the macro and the value names of a parameter, as passed to the compiler.
+/// Adds to `texts` the macro of a parameter with its value number `value`, and the names of the
+/// parameter's values (such as SWIZZLE_XOR), as passed to the compiler.
 void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts) {
   texts[parameter.macro] = parameter.values[value].macro_text();
   for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {

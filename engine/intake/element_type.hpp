@@ -14,8 +14,8 @@ struct ElementType {
 };
 
 /// The type of the elements of a C++ type, after const and one pointer are dropped: f32 for "float
-/// const*", u32 for "unsigned int", two lanes of f16 for "__half2*". The dtype is empty for a
-/// pointer to pointers.
+/// const*", u32 for "unsigned int", two lanes of f16 for "__half2*". The dtype is empty for an
+/// unknown type and for a pointer to pointers.
 [[nodiscard]] ElementType element_type(std::string_view type);
 
 /// The type of the elements for a type name of a T1 file: "float", "int32", "float4".

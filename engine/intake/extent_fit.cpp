@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kMostNames = 8;  ///< more names would have too many products
+/// further names are ignored, because they would have too many products
+constexpr std::size_t kMostNames = 8;
 constexpr std::size_t kMostWithSquares = 2;
 constexpr std::int64_t kMostAdded = 64;
 constexpr std::int64_t kMostFactor = 4096;

@@ -21,7 +21,7 @@ struct GivenLaunch {
 struct Given {
   NamedTexts sizes;    ///< shape variable → its values, the timed shape's first
   NamedTexts values;   ///< scalar parameter → an expression of sizes and macros
-  NamedTexts extents;  ///< pointer parameter → an expression of sizes
+  NamedTexts extents;  ///< pointer parameter → an expression of sizes and macros
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
   std::vector<std::string> scratch;  ///< outputs that are not compared
@@ -54,11 +54,12 @@ void draft_sizes(const Given& given, Draft& draft);
 /// does not have.
 void give_arguments(const Given& given, Draft& draft);
 
-/// Throws InputError for a size of the option --size that no part of the draft uses.
+/// Throws InputError for a size of the option --size that no launch, scalar or extent of the draft
+/// uses.
 void require_used_sizes(const Given& given, const Draft& draft);
 
-/// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if an
-/// expression uses names other than sizes and macros of the space.
+/// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if there
+/// are more, if one is malformed, or if one uses names other than sizes and macros of the space.
 [[nodiscard]] std::vector<std::string> given_expressions(const std::string& option,
                                                          const std::string& text, std::size_t most,
                                                          const Draft& draft);

@@ -27,7 +27,7 @@ struct IntakeRequest {
   std::vector<std::pair<std::string, std::string>> parameters;  ///< macro → values, as written
   std::vector<std::string> constraints;
   Given given;
-  std::string name;  ///< name of the problem; empty: the name of the file
+  std::string name;  ///< name of the problem; empty: derived from the name of the file
   std::string arch = "sm_89";
 };
 
@@ -44,7 +44,8 @@ struct Intake {
 /// Analyses a CUDA file and drafts the files that evo-tune needs for it:
 ///   1. find the source's declarations, the macros on which it depends, and its includes;
 ///   2. take the parameters of the space from the T1 file and the request;
-///   3. compile the kernel with the default values, and with each value that #if compares;
+///   3. compile the kernel with the default values, and with up to eight other values that #if
+///      compares;
 ///   4. derive each argument's direction from the PTX;
 ///   5. derive the launch from the request, the T1 file or macro names such as block_size_x;
 ///   6. run the kernel on the virtual GPU with small sizes to measure the extent of each buffer;
@@ -65,13 +66,13 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros);
 
-/// The configurations with which the kernel is compiled: the defaults, and variants in which one
-/// parameter has another value that #if compares.
+/// The configurations with which the kernel is compiled: the defaults, and up to eight variants in
+/// which one parameter has another value that #if compares.
 struct Configurations {
   MacroTexts defaults;
   std::vector<MacroTexts> variants;
-  /// Configurations that differ from the defaults in the value of one macro, for testing whether a
-  /// property of the kernel depends on macros.
+  /// At most eight configurations that differ from the defaults in the value of one macro, for
+  /// testing whether a property of the kernel depends on macros.
   std::vector<MacroTexts> others;
 };
 /// Replaces defaults that violate a constraint by the nearest valid configuration, and notes each
@@ -107,8 +108,9 @@ void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t
 /// Compiles another kernel of the file with the default values of the macros.
 using TrialOf = std::function<Trial(const std::string& entry)>;
 /// Fills the source of the expected outputs from `given`. Without --reference, the source is the
-/// default configuration if --size was given and all macros have values, else reference.py. Throws
-/// InputError if a reference kernel has other parameters than the tuned kernel.
+/// default configuration if --size was given and the space has macros, all with values; else it is
+/// reference.py. Throws InputError if a reference kernel has other parameters than the tuned
+/// kernel.
 void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
                      Draft& draft);
 

@@ -218,7 +218,8 @@ class Measurement {
     return text;
   }
 
-  /// True if the kernel accesses all elements of the extent, or over half if the fit is inexact.
+  /// True if the kernel runs with the extent, but not with one element less (with half of it if the
+  /// fit is inexact).
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;

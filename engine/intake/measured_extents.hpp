@@ -28,8 +28,8 @@ struct ProbeKernel {
 ///      depends on the data and stays a TODO;
 ///   4. test the expression with other configurations: if this test fails, the extent depends on
 ///      macros and stays a TODO;
-///   5. if the kernel does not support the prime sizes of step 1, repeat with multiples of 32 to
-///      128, then with powers of two;
+///   5. if extents remain unknown, for example because the kernel does not support the prime sizes
+///      of step 1, repeat with multiples of 32 to 128, then with powers of two;
 ///   6. turn an output in which the kernel leaves some elements unchanged into an inout.
 /// `kernels`: configurations, the defaults first. Adds notes about the results to the draft.
 /// Returns the kind of sizes that the kernel supports.

@@ -42,7 +42,8 @@ class ProbeDevice {
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
   static constexpr std::uint64_t kLeastAmple = 65536;  ///< fewest elements of prepare()'s buffers
 
-  /// Launches the kernel and returns its fault, or nullopt.
+  /// Launches the kernel and returns why it failed or could not run; nullopt if it ran without a
+  /// fault.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
   /// True if a launch leaves an element unchanged in the output `argument`, which has `elements`

@@ -10,7 +10,9 @@
 
 namespace evo {
 
-/// The numbers from which the small sizes of trial launches are chosen.
+/// The numbers from which the small sizes of trial launches are chosen, for variables above 64 in
+/// the timed shape. For kRound and kPower, a smaller variable gets its value in the timed shape,
+/// halved repeatedly.
 enum class SizeKind {
   kRagged,  ///< prime numbers, and some doubled prime numbers
   kRound,   ///< multiples of 128, 64 or 32
@@ -26,10 +28,10 @@ inline constexpr std::size_t kProbes = 4;
 /// Shape variables and their values in the timed shape.
 using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// Small values of the shape variables for a trial launch, different for each `probe`, so that two
-/// products of variables are unlikely to be equal for every `probe`. If a variable is at most 64 in
-/// the timed shape, its small values do not exceed its value in this shape (or 3, if the value is
-/// less).
+/// Small values of the shape variables for trial launch `probe`, usually different for each
+/// `probe`, so that two products of variables are unlikely to be equal for every `probe`. If a
+/// variable is at most 64 in the timed shape, its small values do not exceed its value in this
+/// shape (or 3, if the value is less).
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
 

@@ -10,12 +10,13 @@ namespace evo {
 /// How a kernel uses one of its parameters.
 struct ParameterUse {
   std::uint64_t bytes = 0;
-  bool is_used = false;          ///< at least one instruction reads the parameter
-  bool is_address = false;       ///< cvta converts the parameter to an address of global memory
-  bool is_loaded = false;        ///< the kernel reads memory to which the parameter points
-  bool is_stored = false;        ///< the kernel writes memory to which the parameter points
-  int texture = 0;               ///< number of dimensions of a texture object, else 0
-  bool is_other_object = false;  ///< a surface, or a texture with other than one or two dimensions
+  bool is_used = false;     ///< at least one instruction reads the parameter
+  bool is_address = false;  ///< cvta converts the parameter to an address of global memory
+  bool is_loaded = false;   ///< the kernel reads memory to which the parameter points
+  bool is_stored = false;   ///< the kernel writes memory to which the parameter points
+  int texture = 0;          ///< number of dimensions of a texture object, else 0
+  /// a surface, or a texture that has other than one or two dimensions or is read by tld4
+  bool is_other_object = false;
 };
 
 /// A `__constant__` variable that a kernel reads.
@@ -43,7 +44,7 @@ struct PtxFacts {
 /// Derives the facts of the kernel `symbol`. Follows the kernel's parameters through registers,
 /// local and shared memory and calls. Ignores the order of instructions: an address counts as
 /// derived from each parameter that may reach it in any order. Throws InputError for PTX that
-/// cannot be parsed.
+/// cannot be parsed or has no such kernel.
 [[nodiscard]] PtxFacts ptx_facts(std::string_view ptx, const std::string& symbol);
 
 /// Combines the facts of two compilations of one kernel.

@@ -45,9 +45,9 @@ std::string reference_stub(const Draft& draft) {
   std::string text =
       "\"\"\"Computes the expected outputs of " + draft.entry +
       ".\n\n"
-      "evo-tune runs this program in its own folder. The argument names another folder, with\n"
-      "case.json (shape, seed, variables, scalars, outputs) and every input as NAME.npy. Write\n"
-      "every output to that folder as NAME.npy. All arrays are flat.\n\"\"\"\n\n"
+      "evo-tune runs this program in the folder of this file. The argument names a folder with\n"
+      "case.json (shape, seed, variables, scalars, inputs, outputs) and every input as NAME.npy.\n"
+      "Write every output to that folder as NAME.npy. All arrays are flat.\n\"\"\"\n\n"
       "import json\nimport sys\nfrom pathlib import Path\n\nimport numpy as np\n\n"
       "folder = Path(sys.argv[1])\ncase = json.loads((folder / \"case.json\").read_text())\n";
   for (const auto& [name, unused] : draft.variables) {

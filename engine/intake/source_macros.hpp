@@ -28,8 +28,9 @@ struct SourceMacros {
 };
 
 /// Finds the macros that #if, #ifdef and similar directives use, except include guards and names
-/// with double underscores, which belong to the compiler. For undefined macros in code, not in
-/// directives, see trial.hpp, which reads the compiler's error messages.
+/// that may belong to the compiler or the toolkit, for example names with double underscores. For
+/// undefined macros in code, not in directives, see trial.hpp, which reads the compiler's error
+/// messages.
 [[nodiscard]] SourceMacros macros_of(const KernelSource& source);
 
 }  // namespace evo

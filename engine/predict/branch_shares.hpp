@@ -59,7 +59,7 @@ class BranchShares {
   }
 
   /// The history that the branch at the end of block `b` replays, if each execution of the branch
-  /// is one execution of a PTX branch.
+  /// is one execution of a PTX branch; else an empty ReplayedBranch.
   [[nodiscard]] ReplayedBranch replay(std::size_t b, std::size_t warp) const {
     const CodeBlock& block = graph_.blocks()[b];
     const bool may_end = unit_of(code_[block.last]) == Unit::kExit;

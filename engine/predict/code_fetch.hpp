@@ -17,8 +17,8 @@ class CodeFetch {
  public:
   static constexpr std::size_t kSubCores = 4;
 
-  /// `executions`: how often each instruction of the kernel is executed. Instructions that are
-  /// never executed take no space in the instruction cache.
+  /// `executions`: how often each instruction of the kernel is executed. Lines without an executed
+  /// instruction take no space in the instruction cache.
   CodeFetch(const MachineRates& rates, const std::vector<double>& executions)
       : rates_(rates),
         clocks_(kLineBytes * static_cast<double>(executed_lines(executions)) <=

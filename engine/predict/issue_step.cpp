@@ -21,8 +21,9 @@ constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
 /// The fraction of the sectors requested from L2 that L2 must load from DRAM. If launches rotate
-/// through more buffers than fit in the L2 cache, each launch reads each byte from DRAM once; later
-/// requests of the launch for the same byte hit the cache.
+/// through more buffers than fit in the L2 cache, each launch reads each byte of the buffers that
+/// differ between launches from DRAM once; later requests of the launch for the same byte hit the
+/// cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
   if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
   return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
@@ -63,7 +64,7 @@ class Steps {
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
-  /// Sets the costs of instructions that use only registers, or that only wait.
+  /// Sets the costs of instructions that do not access shared, local or global memory.
   void compute(const MachineInstruction& in, IssueStep& step) const {
     const auto set = [&](double occupies, double latency) {
       step.occupies = occupies;

@@ -2,9 +2,9 @@
 
 namespace evo {
 
-/// The time model's parameters for an SM, in clocks unless a parameter's name gives another unit.
-/// machine_rates() computes them from the figures in device/virtual/timing/devices; those files
-/// name the sources.
+/// The time model's parameters for an SM, in clocks unless a parameter's name or comment gives
+/// another unit. machine_rates() computes them from the figures in device/virtual/timing/devices;
+/// those files name the sources.
 struct MachineRates {
   int sms = 0;
   double clock_mhz = 0;

@@ -15,8 +15,10 @@ struct CardShare {
 };
 
 /// The memory unit of an SM, with this SM's share of the bandwidth of L2 and DRAM. Times are in
-/// clocks. The SMs that have CTAs share the GPU's bandwidth, up to the limit of one SM's path to
-/// L2. Data that several SMs read are counted only once against the shared bandwidth.
+/// clocks. For copies (cp.async, bulk copies), writes and DRAM, the SMs that have CTAs share the
+/// GPU's bandwidth; one SM's path to L2 limits copies and writes, too. Data that several SMs copy
+/// are counted only once against the shared bandwidth. Other loads get the same bandwidth of L2 as
+/// if all SMs were loading.
 class MemoryUnit {
  public:
   explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})

@@ -15,7 +15,8 @@ namespace evo {
 struct SmTime {
   /// Clocks until all warps have ended and all stores have arrived; extrapolated for long kernels.
   double clocks = 0;
-  /// The time in µs, with MachineRates::drain_us and at least the time of atomics on one address.
+  /// The time in µs, with MachineRates::drain_us if the launch stores data, and at least the time
+  /// of atomics on one address.
   double us = 0;
   std::uint64_t issued = 0;  ///< number of simulated instructions
   bool is_whole = true;      ///< whether the simulation reached the end of the last CTA

@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// A machine branch that goes the ways of a PTX branch in the order that the virtual GPU recorded.
+/// A machine branch that takes the directions of a PTX branch in the order that the virtual GPU
+/// recorded.
 struct ReplayedBranch {
   const BranchHistory* history = nullptr;  ///< null: the branch is not replayed
   bool is_usual = false;    ///< CTAs take the branch, on average, as often as the history says

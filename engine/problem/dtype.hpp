@@ -85,7 +85,8 @@ template <typename Predicate>
 [[nodiscard]] bool is_floating(Dtype dtype);
 
 /// The whole numbers from −below to above, each of which a type represents exactly: all values of
-/// an integer type; for a floating type, all whole numbers up to the first one that it would round.
+/// an integer type; for a floating type, all whole numbers below the first one that it would round,
+/// at most the largest finite number.
 struct WholeRange {
   std::uint64_t below = 0;
   std::uint64_t above = 0;

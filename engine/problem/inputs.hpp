@@ -20,9 +20,9 @@ struct InputCase {
 };
 
 /// Returns the options with which generate() draws an input of a case. The second case of a shape
-/// contains sorted and constant runs. The random inputs take turns: each case places zeros and
-/// extremes in only one input, so that a zero of one input never meets a zero of another input, as
-/// in 0 / 0.
+/// contains sorted and constant runs, unless the generator excludes them. The random inputs take
+/// turns: each case places zeros and extremes in only one input, so that a zero placed in one input
+/// never meets a zero placed in another input, as in 0 / 0.
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 
@@ -34,7 +34,8 @@ void make_input(const Problem& problem, const Argument& argument, const Shape& s
                 const Values& values, const InputCase& of, const TakePart& take);
 
 /// Throws ProblemError or InputError if a formula uses an unknown name, if its value for the first
-/// or last element does not fit the argument's type, or if a file is missing.
+/// or last element does not fit the argument's type, if a file is missing, or if a file's "shapes"
+/// names an unknown shape.
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
                  const Values& values);
 

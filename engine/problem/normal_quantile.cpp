@@ -49,7 +49,7 @@ double at(const Rational& rational, double x) {
   return at(rational.numerator, x) / at(rational.denominator, x);
 }
 
-/// Computes the natural logarithm without std::log, whose results differ between standard
+/// Computes the natural logarithm without std::log(), because its results differ between standard
 /// libraries.
 double logarithm(double x) {
   int exponent = 0;

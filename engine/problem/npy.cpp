@@ -124,7 +124,8 @@ std::optional<NpyHeader> NpyHeader::read(std::string_view text) {
   return is_whole && words.at_end() ? std::optional(header) : std::nullopt;
 }
 
-/// The product of a shape such as "3, 4", "3," or ""; nullopt for any other text and on overflow.
+/// The product of a shape such as "3, 4", "3," or ""; nullopt for any other text and for a product
+/// above 2^40.
 std::optional<std::uint64_t> elements_of(std::string_view shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   std::uint64_t product = 1;

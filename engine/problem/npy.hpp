@@ -12,7 +12,8 @@ namespace evo {
 
 /// Reads the elements of a NumPy file (.npy, versions 1 to 3, little endian, C order, any shape) as
 /// `dtype`. Elements of type `dtype` are copied. Elements of another number type are converted;
-/// floats are rounded to nearest. Elements of raw bytes ('|V1', '|V2') are copied if they have the
+/// floats are rounded to nearest, and large numbers become the largest finite number of a type that
+/// saturates (TopExponent). Elements of raw bytes ('|V1', '|V2', '<f1') are copied if they have the
 /// size of `dtype`, because NumPy stores 8-bit floats and bf16 in this form. Throws InputError
 /// naming the file if it has another format, does not have `count` elements, or has a value that
 /// `dtype` cannot hold.

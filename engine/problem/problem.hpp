@@ -22,8 +22,8 @@
 
 namespace evo {
 
-/// The values of the names that expressions may use: shape variables, macros, names that a space
-/// gives to values of macros, SM_COUNT.
+/// The values of the names that expressions may use, such as shape variables, macros, names that a
+/// space gives to values of macros, and SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
@@ -78,7 +78,8 @@ struct Argument {
   /// For out and inout: the number of leading elements that are compared, as an expression of shape
   /// variables. Nullopt: all elements.
   std::optional<Expression> compared = {};
-  /// For in and inout: the expression for element number INDEX, which may also use shape variables.
+  /// For in and inout: the expression for element number INDEX, which may also use shape variables
+  /// and shape macros.
   std::optional<Expression> formula = {};
   /// For in and inout: a .npy file in the problem's folder; "{shape}" becomes the shape's name.
   std::string file = {};
@@ -88,7 +89,7 @@ struct Argument {
   /// True: the first case of a shape reads `file`, and `generator` draws the inputs of other cases.
   bool has_file_and_generator = false;
   /// The C++ name of a __constant__ variable, to which the device copies the argument before each
-  /// launch; empty for other arguments.
+  /// launch, or before a CUDA graph of launches; empty for other arguments.
   std::string symbol = {};
   /// Set if kernels read this input through a texture object.
   std::optional<TextureSetup> texture = {};
@@ -343,7 +344,7 @@ class Problem {
   /// The shapes that `names` selects, in the order of `names` and without repetition. `names` is a
   /// list, separated by commas, of shape names and "tag:NAME"; or "all", which selects the first
   /// shape that `kernel` supports and all others with the same compiler macros. Throws InputError
-  /// naming the unknown name and the known names.
+  /// naming the known names if a name is unknown, or if a tag selects no further shape.
   [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
                                                         const KernelSpec& kernel) const;
 };

@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// Checks a whole problem before the search. Reports ambiguous names, bounds without effect, and
-/// invalid values of expressions that depend only on the shape, on every shape. Throws ProblemError
-/// naming `file`, key, value and the allowed values.
+/// Checks a whole problem before the search. Finds, for example, ambiguous names, bounds without
+/// effect, missing data files, and, on every shape, invalid values of expressions that depend only
+/// on the shape. Throws ProblemError naming `file`, key, value and the allowed values.
 void check_problem(const Problem& problem, const std::string& file);
 
 }  // namespace evo

@@ -58,8 +58,10 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
-/// The default of "bytes", a lower bound of a kernel's traffic: each buffer is read or written
-/// once. An inout argument counts once because a kernel need not read elements that it overwrites.
+/// The default of "bytes", a lower bound of a kernel's traffic: each input and each compared output
+/// is read or written once, except __constant__ variables and outputs whose extent depends on
+/// macros. An inout argument counts once because a kernel need not read elements that it
+/// overwrites.
 Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
   for (const Argument& argument : problem.arguments) {

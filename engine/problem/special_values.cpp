@@ -136,8 +136,9 @@ class Choice {
     }
     if (generator.special.denormal && is_floating(dtype)) {
       const double smallest = smallest_denormal(dtype);
-      // Uses only denormals whose reciprocals overflow, as the reciprocal of 0 does, so that a
-      // kernel that flushes denormals to zero computes the same reciprocals as any other kernel.
+      // Uses only the smallest denormals. In f32 and f64, their reciprocals overflow, as the
+      // reciprocal of 0 does, so that a kernel that flushes denormals to zero computes the same
+      // reciprocals as any other kernel.
       constexpr std::uint64_t kMost = 1023;
       const std::uint64_t most = std::min(kMost, whole_range(dtype).above / 2 - 1);
       const double largest = smallest * static_cast<double>(most);

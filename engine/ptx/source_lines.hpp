@@ -46,7 +46,8 @@ class CallSites {
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);
 
-/// The message of `error`, followed by the PTX statement at the line that the error names.
+/// The message of `error`, followed by the start of the PTX statement at the line that the error
+/// names, if it names one.
 [[nodiscard]] std::string with_statement(const PtxError& error, std::string_view ptx);
 
 }  // namespace evo::ptx

@@ -17,8 +17,9 @@ using ptx::Token;
 using Names = std::set<std::string_view>;
 using Statement = std::vector<std::string_view>;
 
-/// Splits tokens into statements at each ';'. A brace at the start of a statement or after a
-/// directive opens a scope; any other brace opens a register vector.
+/// Splits tokens into statements at each ';', at the ':' of a label and at the braces of a scope,
+/// and omits strings and line information. A brace at the start of a statement or after a directive
+/// opens a scope; any other brace opens a register vector.
 std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   std::vector<Statement> statements(1);
   for (std::size_t at = 0; at < tokens.size(); ++at) {

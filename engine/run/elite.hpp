@@ -27,7 +27,8 @@ struct EliteMember {
 };
 
 /// The result of comparing a challenger with an incumbent, a member of the elite. A kernel that
-/// fails during the comparison is "out": it is not green and leaves the elite.
+/// fails during the comparison is "out": it is not green, and leaves the elite or does not enter
+/// it.
 enum class ComparisonResult {
   kChallengerFaster,  ///< statistically certain
   kTie,

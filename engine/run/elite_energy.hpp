@@ -9,8 +9,9 @@
 namespace evo {
 
 /// Measures and stores the energy per launch of each member of the elite on the timed shape number
-/// `at`, except the members in `known`. Returns a line for users if the energy of a member could
-/// not be measured, otherwise an empty text. Does nothing on a device without an energy counter.
+/// `at`, except the members in `known`. If the energy of a member cannot be measured, stops and
+/// returns a line for users, otherwise returns an empty text. Does nothing on a device without an
+/// energy counter.
 [[nodiscard]] std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                                const std::vector<EliteMember>& elite,
                                                const std::vector<CandidateId>& known,

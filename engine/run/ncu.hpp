@@ -27,13 +27,14 @@ struct NcuFailure {
 using NcuResult = std::variant<NcuCounts, NcuFailure>;
 
 /// Parses the CSV form of Nsight Compute's page "raw". If a launch has several kernels, metrics
-/// that are sums are added. Metrics other than sums are averaged, weighted by the kernels' times
-/// (gpu__time_duration.sum).
+/// whose names end with ".sum" are added. Other metrics are averaged, weighted by the kernels'
+/// times (gpu__time_duration.sum).
 [[nodiscard]] NcuResult read_ncu_csv(std::string_view text,
                                      const std::vector<std::string>& metrics);
 
 /// The version of Nsight Compute's program ncu, such as "ncu 2025.3.0.0"; empty if ncu cannot be
-/// started. The environment variable EVO_NCU names a program to use instead of the ncu on the PATH.
+/// started or fails. The environment variable EVO_NCU names a program to use instead of the ncu on
+/// the PATH.
 [[nodiscard]] std::string ncu_version();
 
 /// The path of the ncu program that ncu_version() and run_ncu() start; empty if there is none.
@@ -41,7 +42,8 @@ using NcuResult = std::variant<NcuCounts, NcuFailure>;
 
 /// Runs `command` under Nsight Compute, which profiles the kernels between cuProfilerStart() and
 /// cuProfilerStop(). Nsight Compute does not lock clocks or flush caches. While ncu runs, calls
-/// `waiting` about twice a second. Returns errors of ncu as NcuFailure instead of throwing.
+/// `waiting` about twice a second. Stops ncu after 300 s. Returns errors of ncu as NcuFailure
+/// instead of throwing.
 [[nodiscard]] NcuResult run_ncu(const std::vector<std::string>& command,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& metrics,

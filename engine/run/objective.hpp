@@ -23,8 +23,8 @@ class Objective {
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// True if the objective is the time. Runs with another objective make no A/B comparisons, and do
-  /// not stop the timing of slow kernels early.
+  /// True if the objective is "time" itself. Runs with another objective make no A/B comparisons,
+  /// and do not stop the timing of slow kernels early.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 

@@ -41,7 +41,7 @@ std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
 }
 
 /// Evaluates candidates on one shape without the space's policy, even if the run has evaluated the
-/// same kernels before. If the program is interrupted, returns the evaluations so far.
+/// same kernels before. If a stop is requested, returns the evaluations so far.
 std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
                                             const std::vector<Candidate>& candidates,
                                             std::size_t shape) {

@@ -17,7 +17,7 @@ struct Profiled {
 /// Tests whether a launch of a green kernel on the timed shape number `at` satisfies the condition
 /// in the "profile" of its problem file. On a GPU, Nsight Compute measures the metrics in a
 /// separate process. On a virtual GPU, the time model predicts the utilisation of an SM's units.
-/// Throws InputError if the problem has no "profile", and Interrupted if a stop is requested.
+/// Throws the errors of require_profile(), and Interrupted if a stop is requested.
 [[nodiscard]] Profiled profile_gate(Workbench& bench, const KernelUnderTest& kernel,
                                     std::size_t at = 0);
 

@@ -11,8 +11,8 @@
 namespace evo {
 namespace {
 
-/// If launches are very long, the control is timed again only after the time of this many launches.
-/// A timing takes about five launches, so that the control takes at most a twentieth of the run.
+/// In a search with very long launches, the control is timed again only after the time of this many
+/// launches. A timing takes about five launches, so it takes at most a twentieth of the run.
 constexpr double kLaunchesBetweenControls = 100;
 
 /// The first shape has the strategy seed that a run over this shape alone would have.
@@ -39,7 +39,7 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // If the objective is not the time, timing never stops early, because a slow kernel may win.
+  // A run that records all times never stops timing early, nor does one with another objective.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);

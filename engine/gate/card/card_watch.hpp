@@ -13,13 +13,14 @@ namespace evo {
 
 /// Monitors the GPU card while kernels are timed, and decides which samples are valid.
 ///
-///   1. begin() records the SM clock of the warmed-up kernel.
-///   2. After every batch of samples, accepts() queries the card. The card counts as throttled if
-///      the driver reports a slowdown that distorts times, or if the SM clock is below
-///      kLeastShareOfClock times the recorded clock. accepts() then pauses, so that the card
-///      recovers, and the caller repeats the batch.
-///   3. If the card has not recovered after several tries, the samples are kept, and state()
-///      reports that the card was throttled. Later kernels get fewer tries until the card recovers.
+///   1. begin() records the SM clock, usually after the kernel's warm-up.
+///   2. After a batch of samples for which is_due() returns true, accepts() queries the card. The
+///      card counts as throttled if the driver reports a slowdown that distorts times, or if the SM
+///      clock is below kLeastShareOfClock times the recorded clock. accepts() then pauses, so that
+///      the card recovers, and the caller repeats the batch.
+///   3. If the card has not recovered after kMostRefusals tries, the samples are kept, and state()
+///      reports that the card was throttled. The next kernel then gets one try only, and so on
+///      until a kernel was timed without throttling.
 ///
 /// A query of the card takes microseconds with some drivers and milliseconds with others. is_due()
 /// spaces the queries so that they take at most a twentieth of the timing.
@@ -40,18 +41,18 @@ class CardWatch {
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
   /// Call look_for_others() before the first launch. If the driver lists no other process on the
-  /// card, which some drivers cannot do, measures how busy other processes keep the card. Waits up
-  /// to 1.2 s for the card to become idle, because the driver reports the average utilization over
-  /// the recent past.
+  /// card, which some drivers cannot do, measures how busy other processes keep the card; state()
+  /// reports this if it is above 5 %. Waits up to 1.2 s for the card to become idle, because the
+  /// driver reports the average utilization over the recent past.
   void look_for_others();
 
-  /// Begins the timing of a kernel that has just been warmed up.
+  /// Begins the timing of a kernel. Call begin() after the kernel's warm-up, if there is one.
   void begin();
   /// Whether the card should be queried after samples that took `us` µs in total.
   [[nodiscard]] bool is_due(double us) const;
   /// Queries the card. Returns whether the `samples` samples since the last query are valid.
   [[nodiscard]] bool accepts(std::size_t samples);
-  /// The card's state since begin(); nullopt without a monitor.
+  /// The card's state since begin(); nullopt without a monitor or a query since begin().
   [[nodiscard]] std::optional<CardState> state();
 
  private:

@@ -9,7 +9,7 @@ namespace evo {
 
 /// Durations, in seconds, that control a measurement of energy.
 struct EnergyOptions {
-  double settle_s = 0.3;  ///< warm-up, because the power and the energy counter lag behind
+  double settle_s = 0.3;  ///< warm-up, because the power and the counter lag behind the load
   double window_s = 1.0;  ///< shortest measurement
   double patience_s = 2;  ///< a counter that is constant for this long counts as broken
 };

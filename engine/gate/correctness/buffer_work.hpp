@@ -17,8 +17,9 @@ namespace evo {
 using Look = std::size_t;
 
 /// Fills, copies and checks buffers, on the host (HostWork) or by kernels on the device
-/// (DeviceWork), whichever is faster. HostWork and DeviceWork give bitwise equal results, except
-/// for sums, which agree within 1e-12.
+/// (DeviceWork); takes_check_kernels() says which of the two is faster. HostWork and DeviceWork
+/// give bitwise equal results, except for errors relative to the reference, which are computed from
+/// sums and agree within a relative 1e-12.
 ///
 /// Operations and launches run in the order of the calls. HostWork knows the result of a check at
 /// once; DeviceWork knows the result after finish(). After a fault that lost the device, only

@@ -248,7 +248,7 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    // Elements from the output's size on are not compared.
+    // Bytes after the compared part of the output may stay unwritten.
     if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;
@@ -301,7 +301,8 @@ void CaseSet::compute_expected(CheckCase& data) {
   std::size_t elements = 0;
   for (const std::vector<std::byte>& output : outputs) elements += output.size();
   if (elements == 0 && problem_.check_program.empty()) {
-    fail(data, "arguments", "no output has an element");
+    fail(data, "arguments",
+         "no output has an element; allowed: shapes on which an output has elements");
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];

@@ -24,17 +24,20 @@ struct CheckCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;
   Values values;  ///< shape variables, shape macros, SM_COUNT
-  /// arguments of a launch; those for workspaces and tensor maps are empty until a kernel sets them
+  /// arguments of a launch; those that depend on the kernel (workspaces, tensor maps, buffers sized
+  /// and scalars set by macros) are empty until a kernel sets them
   std::vector<KernelArgument> arguments;
-  std::map<std::size_t, BufferId> views;      ///< buffers of textures that are not CUDA arrays
-  std::vector<std::optional<KeptId>> inputs;  ///< initial contents of in and inout arguments
+  std::map<std::size_t, BufferId> views;  ///< buffers of textures that are not CUDA arrays
+  /// initial contents of in and inout arguments, by argument
+  std::vector<std::optional<KeptId>> inputs;
   bool complete = false;
-  // Expected contents of out and inout arguments, once `complete` is true.
+  // Expected contents of out and inout arguments, by argument, once `complete` is true.
   std::vector<std::optional<KeptId>> expected;
   /// memory for the outputs of a kernel's first run; only in the case with index 0
   std::vector<std::optional<KeptId>> first_run;
-  /// If only some rows are checked: by argument, the elements of an output that the reference
-  /// computed, and a flag for each element that tells whether the reference computed it.
+  /// If only some rows are checked: by argument, the expected output, and a flag for each element
+  /// that tells whether the reference computed it; other elements of partly_expected have no
+  /// meaning.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
   bool knows_all = false;
@@ -54,7 +57,8 @@ struct CheckCase {
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
-  Values macros;  ///< numbers of the configuration's macros and value names (SWIZZLE_XOR)
+  /// numbers of the configuration's macros, and of names of values such as SWIZZLE_XOR
+  Values macros;
 
   /// Throws ProblemError if the launch is outside of CUDA's limits or no step runs.
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
@@ -72,12 +76,12 @@ struct CaseOptions {
   std::size_t end_of_checks = 0;
 };
 
-/// Makes check cases on demand and caches them. The inputs are generated from the run's check seed.
-/// The expected outputs come from the reference, which is a kernel on the same device, a program,
-/// or files. Throws ProblemError if the reference leaves an expected element unwritten, or if a
-/// comparison with the expected outputs could not detect wrong results (ReferenceAudit). A problem
-/// without a reference has no expected outputs. Data that do not depend on the seed are made once
-/// for all cases of a shape.
+/// Makes check cases on demand and caches them. Random inputs are generated from the run's check
+/// seed. The expected outputs come from the reference, which is a kernel on the same device, a
+/// program, or files. Throws ProblemError if the reference leaves an expected element unwritten, or
+/// if a comparison with the expected outputs could not detect wrong results (ReferenceAudit). A
+/// problem without a reference has no expected outputs. Data that do not depend on the seed are
+/// made once for all cases of a shape.
 class CaseSet {
  public:
   /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,
@@ -110,7 +114,8 @@ class CaseSet {
 
   /// Like get(), but with the expected output of at least `rows` (CheckCase::known). Needs a device
   /// that can run a part of a grid, and a reference with "cta_of_row" in problem.json. Throws
-  /// ProblemError if the CTA that cta_of_row names does not write the row.
+  /// ProblemError if cta_of_row gives no index of a CTA, or the index of a CTA that does not write
+  /// the row.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 
@@ -162,7 +167,8 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
-  std::map<std::string, double> reference_us_;  ///< µs of its last measured launch, by shape name
+  /// µs of the reference's last measured launch, by shape name
+  std::map<std::string, double> reference_us_;
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

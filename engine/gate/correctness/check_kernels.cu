@@ -3,10 +3,10 @@
 
 // 3. Error statistics of elements (struct Figures), and the reduction of these statistics.
 
-/// Statistics of one row, which give the largest error relative to the root mean square of the
-/// row's expected elements.
+/// Statistics of a row, or of a segment of a long row. Those of a row give the largest error
+/// relative to the root mean square of the row's expected elements.
 struct Row {
-  Squares reference;  // sum over all finite expected elements
+  Squares reference;  // sum of squares of all finite expected elements
   u64 finite;
   double largest;
   u64 largest_at;
@@ -193,9 +193,9 @@ __device__ Figures compared(const Outputs& outputs, const Segments& segments, bo
   return figures;
 }
 
-/// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
-/// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
-/// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
+/// Each warp compares segments of at most `segment_length` elements, each within one row. For an
+/// output without rows, `row_length` is the number of all elements. Each CTA writes its error
+/// statistics to `parts`. If a row has several segments, the statistics of each segment go to
 /// `rows`, which evo_compare_rows reads. `output` and `expected` are aligned to sixteen bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
@@ -350,9 +350,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   mask_content(to, from, key, bytes);
 }
 
-/// Like evo_mask, but lets the next kernel start at once (programmatic dependent launch), and
-/// writes only after about 0.1 ms. If the next kernel does not wait for the end of evo_mask_late,
-/// it reads the old content.
+/// Like evo_mask, but writes only after about 0.1 ms and, on sm_90 and later, lets the next kernel
+/// start at once (programmatic dependent launch). If the next kernel does not wait for the end of
+/// evo_mask_late, it reads the old content.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
   constexpr int kSleeps = 128;

@@ -14,7 +14,7 @@ namespace evo {
 /// all kernels of the source.
 inline constexpr const char* kCheckKernelsEntry = "evo_compare_elements";
 
-/// Whether a session on `device` checks outputs by kernels. A GPU checks outputs by kernels. For a
+/// Whether outputs on `device` are checked by the kernels of check_kernels.cu, as on a GPU. For a
 /// virtual GPU, checks by host code are faster than interpreted kernels.
 [[nodiscard]] inline bool takes_check_kernels(const DeviceInfo& device) {
   return device.id.starts_with("cuda:");

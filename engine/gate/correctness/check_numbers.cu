@@ -1,10 +1,10 @@
 // Functions that compare outputs on a GPU, and give the same error statistics as compare.cpp on the
-// host. Errors, counts, indices and maxima are bitwise equal to those of the host. Sums of squares
-// are added in another order, which is fixed, so that the same data give the same bits.
+// host. Absolute errors and counts are bitwise equal to those of the host. Sums of squares, which
+// determine relative errors, are added in another order, which is fixed for reproducible results.
 //
 // The last kernel of each check writes the result to a slot of kSlotWords 64-bit words, in which
 // the host has set all bits to 1, and writes kDone to the slot's last word. check_slots.cpp names
-// the words of a slot.
+// the words of a comparison's slot.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -94,7 +94,7 @@ __device__ bool is_nan(double x) { return x != x; }
 // Expected outputs in device memory are masked, so that no kernel under test can find them. Each
 // copy of an expected output is combined by XOR with a stream of random numbers that depends only
 // on the copy's key. The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As
-// Easy as 1, 2, 3", 2011); its counter is the position of the bytes.
+// Easy as 1, 2, 3", 2011); its counter is the index of the sixteen bytes (Block).
 
 /// Sixteen bytes of device memory or of a mask.
 struct __align__(16) Block {
@@ -159,7 +159,7 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
 
 // 2. Sums of squares without overflow and underflow: large and small numbers are summed separately
 //    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
-//    1978). For types shorter than f64, only the sum of unscaled numbers (`middle`) is used.
+//    1978). For types of less than 8 bytes, only the sum of unscaled numbers (`middle`) is used.
 
 constexpr int kFarExponent = 500;    // beyond 2^±500, sums of squares may overflow or underflow
 constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600

@@ -28,7 +28,7 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 [[nodiscard]] std::optional<std::size_t> difference_in(SlotWords slot);
 
 /// The result of evo_guard_zones for a buffer of `bytes` bytes: a description of the damage, or
-/// nullopt.
+/// nullopt if there is none.
 [[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
                                                          std::size_t bytes);
 

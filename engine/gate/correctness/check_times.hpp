@@ -17,10 +17,10 @@ namespace evo {
 [[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
-/// after other work has evicted the caches, so it takes longer than a timed launch. CheckTimes
-/// learns from kernels that were both checked and timed how much longer a check launch takes.
-/// CheckTimes keeps separate data for checks on a device that was idle before, because the clocks
-/// of an idle device may be low. All times are in µs per launch.
+/// after other work has replaced the content of the caches, so it takes longer than a timed launch.
+/// CheckTimes learns from kernels that were both checked and timed how much longer a check launch
+/// takes. CheckTimes keeps separate data for checks on a device that was idle before, because the
+/// clocks of an idle device may be low. All times are in µs per launch.
 class CheckTimes {
  public:
   /// The conditions of a check, besides the kernel, that influence the times of its launches.
@@ -31,14 +31,15 @@ class CheckTimes {
   };
 
   /// Adds a kernel whose fastest check launch took `check_us` and whose measured time is
-  /// `timed_us`.
+  /// `timed_us`. Ignores times that are not positive.
   void learn(const Place& place, double check_us, double timed_us);
 
   /// Whether learn() received enough kernels checked in `place` for an estimate.
   [[nodiscard]] bool knows(const Place& place) const;
 
-  /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
-  /// the median of Known::ratios or of Known::differences_us, whichever gives the longer time: the
+  /// Estimates the kernel's time. Timing::std_us is half of the largest deviation that
+  /// interval_of() allows, and p90_us is the upper end of that interval. The estimate uses the
+  /// median of Known::ratios or of Known::differences_us, whichever gives the longer time: the
   /// ratios of short launches are too large for long ones, and the differences of long launches too
   /// large for short ones. Timing::complete is false in the result. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;

@@ -13,8 +13,8 @@
 namespace evo {
 namespace {
 
-/// The type for sums of squares of f64 values, because these sums, unlike sums for shorter types,
-/// may overflow or underflow a double.
+/// The type for sums of squares of f64 values, because these sums, unlike sums for other types, may
+/// overflow or underflow a double.
 using Wide = long double;
 
 std::string number(double value) {

@@ -15,7 +15,8 @@ namespace evo {
 struct Comparison {
   std::size_t compared = 0;  ///< number of elements; a comparison without elements never passes
   double max_abs_error = 0;  ///< over elements that are finite in output and reference
-  double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
+  /// share, 0…1, of elements whose error exceeds bad_abs_error or that are wrongly non-finite
+  double bad_share = 0;
   double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
   /// Largest ratio of |out − ref| to the root mean square of ref in the element's row; infinite for
   /// a wrong element in a row of zeros; 0 if the output has no rows.
@@ -23,8 +24,8 @@ struct Comparison {
   std::size_t worst_row_index = 0;  ///< index of the element with max_row_error
   std::string worst_row_value = {};
   std::string worst_row_expected = {};
-  /// number of elements that are not finite in the output or in the reference, except if both are
-  /// NaN or the same infinity
+  /// number of elements that are not finite in the output or in the reference, or whose difference
+  /// overflows a double, except if both are NaN or the same infinity
   std::size_t non_finite = 0;
   /// Index of the first element counted in `non_finite`; if there is none, index of the element
   /// with the largest error.
@@ -36,7 +37,8 @@ struct Comparison {
 /// Compares every element of `output` with `expected`, which has the same type and number of
 /// elements. Floating-point numbers are compared in double precision, integers exactly.
 /// `row_length`: elements per row, which divides the number of elements; 0 if the output has no
-/// rows. Throws InputError when the sizes differ.
+/// rows. Throws InputError if the sizes differ or `row_length` does not divide the number of
+/// elements.
 [[nodiscard]] Comparison compare(std::span<const std::byte> output, const Expectation& expected,
                                  double bad_abs_error, std::size_t row_length = 0);
 

@@ -293,8 +293,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. If there are fewer seeds than poisons, launch over the remaining poisons, so that each shape
-  //    is checked with all poisons.
+  // 6. On a GPU, if there are fewer seeds than poisons, launch over the remaining poisons, so that
+  //    each shape is checked with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   // 7. If the kernel may start before its inputs are written, launch it during the write of an

@@ -20,9 +20,9 @@ namespace evo {
 [[nodiscard]] double steady_ms();
 
 struct CorrectnessOptions {
-  std::size_t seeds = 5;  ///< number of inputs for each shape
-  /// Shapes with more floating-point operations than this are checked with one seed and without a
-  /// repeated launch.
+  std::size_t seeds = 5;  ///< number of check cases, each with its own inputs, for each shape
+  /// Shapes with more floating-point operations than this are checked with one seed and, on a
+  /// virtual GPU, without a repeated launch.
   double flops_for_all_seeds = 1e18;
   /// On a virtual GPU, shapes with more floating-point operations than this are checked by a sample
   /// with about this number of operations, if SampledCheck or ElementSample can check them.
@@ -67,14 +67,15 @@ struct EarlyStop {
 ///      check again. If the launches on the other seeds have changed this state, repeat step 5 with
 ///      all inputs in turn;
 ///   6. if the kernel may start while the kernel before it still runs: launch once for each input,
-///      after a kernel that writes this input with a delay.
+///      after a kernel that writes this input with a delay;
+///   7. on a GPU, if there are fewer seeds than poisons: launch over the remaining poisons.
 /// At the end, the gate requires that a comparison with the expected outputs could detect wrong
 /// results (ReferenceAudit).
 ///
-/// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
-/// depends on the launch time (launches_allowed), and all launches on a shape after the first two
-/// are queued together (Trials). On a virtual GPU, the number of launches depends on the shape's
-/// work, so that checks are reproducible.
+/// A check other than a full check makes fewer launches if a launch takes long. On a GPU, the
+/// number of launches depends on the launch time (launches_allowed), and all launches on a shape
+/// after the first two are queued together (Trials). On a virtual GPU, the number of launches of a
+/// screening depends on the shape's work, so that checks are reproducible.
 class CorrectnessGate {
  public:
   /// All objects passed by reference must outlive this object.
@@ -93,9 +94,11 @@ class CorrectnessGate {
                                         const EarlyStop& stop, const Progress& progress);
 
   /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
-  /// often as fits into `most_ms`, and then makes a checked launch. Use check_aged() for kernels
-  /// that were timed with fewer launches than a user's program makes. check_aged() needs a GPU.
-  /// CorrectnessResult::complete is false if fewer than `launches` launches were made.
+  /// often as fits into `most_ms`, and then makes a checked launch. Launches nothing if the kernel
+  /// keeps no data between launches. Rejects the kernel at the timing gate if its launches become
+  /// much slower. Use check_aged() for kernels that were timed with fewer launches than a user's
+  /// program makes. check_aged() needs a GPU. CorrectnessResult::complete is false if fewer than
+  /// `launches` launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);
@@ -144,7 +147,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // mean µs of a launch in the first and last run of a graph of kMostTogether launches; 0 if none
+    // mean µs of a launch in the first and last run of a graph of 100 launches; 0 if there is none
     double first_us = 0;
     double last_us = 0;
   };
@@ -160,7 +163,7 @@ class CorrectnessGate {
   CorrectnessOptions options_;
 };
 
-/// Number of launches after which a kernel that keeps state is checked again.
+/// Largest number of launches after which a kernel that keeps state is checked again.
 inline constexpr int kAgedLaunches = 2000;
 
 }  // namespace evo

@@ -56,8 +56,8 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   return result;
 }
 
-/// Number of launches before a kernel is checked again on a virtual GPU; fewer on shapes with much
-/// work.
+/// Number of launches before a kernel is checked again on a virtual GPU; fewer, but at least 16, on
+/// shapes with much work.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
   // 2^31 floating-point operations, which take some seconds on a virtual GPU
   constexpr double kWork = 2147483648.0;
@@ -162,7 +162,8 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
              options_.now_ms() - start < most_ms);
     if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
     if (options_.now_ms() - start >= most_ms) break;
-    // The next graph has as many launches as fit into the remaining time.
+    // The next graph has as many launches as fit into the remaining time, at most kMostTogether and
+    // ten times the limit for this graph.
     const double launch_ms = (options_.now_ms() - graph_start) / count;
     const double left_ms = most_ms - (options_.now_ms() - start);
     const auto fitting = static_cast<int>(std::min(left_ms / std::max(launch_ms, 1e-6), 1e6));

@@ -19,7 +19,8 @@ using Progress = std::function<void(const std::string&)>;
 struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
-  bool was_idle = false;  ///< whether the device was idle before the check
+  /// whether the device was idle before the check; false for very long launches
+  bool was_idle = false;
   /// The estimated time, if the check ended because this time is certainly above the shape's limit
   /// (EarlyStop).
   std::optional<Timing> too_slow = {};
@@ -32,8 +33,8 @@ struct CorrectnessResult {
   bool device_lost = false;             ///< true: the worker process must be replaced
   bool complete = true;                 ///< false: the check made fewer launches than a full check
   std::vector<CheckedTime> times = {};  ///< only for shapes that have a limit
-  /// The fault, if loading the kernel or a launch failed; nullopt if a comparison rejected the
-  /// kernel.
+  /// The kind of the fault, if loading the kernel, allocating its workspace or a launch failed;
+  /// nullopt if a comparison rejected the kernel.
   std::optional<FaultKind> fault = {};
 
   /// Ends the check because of a fault. `place` names the shape and seed and ends with ": ".

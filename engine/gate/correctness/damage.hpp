@@ -19,7 +19,7 @@ class DamageLook {
   [[nodiscard]] bool is_known() const;
 
   /// Describes the damage to the first damaged argument: an overwritten guard zone or a changed
-  /// input. Call found() after the check has finished.
+  /// input; nullopt if there is none. Call found() after the check has finished.
   [[nodiscard]] std::optional<std::string> found() const;
 
  private:

@@ -9,10 +9,10 @@ namespace evo {
 
 /// The extent of a correctness check.
 enum class Effort {
-  kScreening,  ///< fewer launches on shapes with long launches
-  kFull,       ///< all seeds and a repeated launch on every shape
-  /// the rest of the full check after a screening and timing, with as many launches as a user's
-  /// program makes; required before a kernel may enter the elite
+  kScreening,  ///< fewer launches on shapes with long launches or, on a virtual GPU, much work
+  kFull,       ///< all launches that CorrectnessOptions requests
+  /// the check after a screening and timing, without a limit of launches unless launches are long;
+  /// required before a screened kernel may enter the elite
   kAfterScreening,
 };
 
@@ -38,7 +38,7 @@ inline constexpr double kFirstLaunchMs = 50;
 /// Whether a check repeats the first launch if that launch took `first_launch_ms`.
 [[nodiscard]] bool allows_repeat(Effort effort, double first_launch_ms);
 
-/// The most launches that a check makes on one shape, at least one, if one launch takes
+/// The most launches that a check on a GPU makes on one shape, at least one, if one launch takes
 /// `launch_ms`.
 [[nodiscard]] std::size_t launches_allowed(Effort effort, double launch_ms);
 

@@ -12,8 +12,9 @@
 namespace evo {
 
 /// Checks a sample of a grid's CTAs. The device must be able to run a part of a grid, and the
-/// expected outputs must be known in advance (reference files). Tolerances for errors relative to
-/// rows (max_row_error) are excluded, because a part of a row does not determine the row's error.
+/// expected outputs must come from files or from a reference program. Tolerances for errors
+/// relative to rows (max_row_error) are excluded, because a part of a row does not determine the
+/// row's error.
 ///
 /// GridCover proves that the sampled CTAs (draw_part) represent the grid: the grid's CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are
@@ -38,7 +39,7 @@ class ElementSample {
   struct Output {
     std::size_t position = 0;  ///< index of the argument
     BufferId buffer = 0;
-    std::vector<std::byte> before = {};  ///< the previous content of an inout argument
+    std::vector<std::byte> before = {};  ///< the content of an inout argument before the launch
     std::vector<std::byte> expected = {};
     std::vector<bool> owned = {};
   };

@@ -31,7 +31,7 @@ class Expectation {
 };
 
 /// One element as text for messages: integers with all digits, floating-point numbers with four
-/// digits.
+/// significant digits.
 [[nodiscard]] std::string element_text(Dtype dtype, const std::byte* element);
 
 }  // namespace evo

@@ -12,8 +12,8 @@
 
 namespace evo {
 
-/// Identifies a copy of data that is hidden from kernels: an expected output, or data for restoring
-/// a buffer.
+/// Identifies a copy of data that is hidden from kernels, for example an expected output, or data
+/// for restoring a buffer.
 using KeptId = std::uint32_t;
 
 /// Stores copies of data, each identified by a KeptId, on the host or on the device.
@@ -48,7 +48,7 @@ class KeptContents {
   [[nodiscard]] virtual std::vector<std::byte> first_bytes(KeptId kept, std::size_t most) = 0;
   /// Records a fingerprint of the copy. Every later comparison with the copy checks the
   /// fingerprint, because a kernel that writes out of bounds may change device memory. Waits for
-  /// the device.
+  /// the device. Does nothing for a copy on the host.
   virtual void seal(KeptId kept) = 0;
 };
 

@@ -27,7 +27,8 @@ class CheckKernel {
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;
 
-  /// The number of CTAs for `pieces` CTA-sized parts of the work, or for `bytes` bytes.
+  /// The number of CTAs, 1 … kMostCtas, for `pieces` CTA-sized parts of the work, or for `bytes`
+  /// bytes.
   [[nodiscard]] static std::uint32_t ctas_for(std::uint64_t pieces);
   [[nodiscard]] static std::uint32_t ctas_for_bytes(std::size_t bytes);
 
@@ -37,7 +38,7 @@ class CheckKernel {
 };
 
 /// Copies of data in device memory, where kernels under test can reach them. The copies are masked
-/// by evo_mask, so that no kernel finds the expected output, and sealed by a fingerprint.
+/// by evo_mask, so that no kernel finds the expected output. seal() adds a fingerprint.
 class MaskedContents final : public KeptContents {
  public:
   struct Kept {

@@ -116,9 +116,10 @@ Json scalar_json(const Argument& argument, const Values& values) {
 }
 
 /// Ranges of elements, [first, last). The check program must notice a change of each range. The
-/// ranges of an out argument are both halves and the last element, which kernels often leave out.
-/// An inout argument has one range of all elements, because a check may rightly ignore a part of
-/// the argument.
+/// ranges of an out argument are the first half, the second half without the last element, and the
+/// last element, which kernels often leave out; an output with fewer than four elements has fewer
+/// ranges. An inout argument has one range of all elements, because a check may rightly ignore a
+/// part of the argument.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -238,8 +239,8 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   progress_(step);
   write_case(data, folder, outputs, !problem_.check_needs_only_outputs);
   for (const Argument& argument : problem_.arguments) {
-    // Writes an empty file for each output, because the check program expects a file also for an
-    // output without elements. The next loop replaces the files of outputs with elements.
+    // Writes an empty file for each compared output, because the check program expects a file also
+    // for an output without elements. The next loop replaces the files of outputs with elements.
     if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }
@@ -278,7 +279,8 @@ bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<Program
 }
 
 /// Requires that the check program rejects outputs of zeros and outputs of random data, because a
-/// program that accepts them does not compare the outputs.
+/// program that accepts them does not compare the outputs. Requires nothing if all outputs are
+/// "degenerate".
 void ProblemPrograms::require_refusal(const ProgramCase& data,
                                       const std::vector<ProgramOutput>& outputs) {
   for (const bool is_noise : {false, true}) {

@@ -48,8 +48,9 @@ class ProblemPrograms {
     progress_ = std::move(progress);
   }
 
-  /// The reference program's expected outputs, by argument; empty for arguments that are no
-  /// outputs. Throws ProblemError if the program fails.
+  /// The reference program's expected outputs, by argument; empty for arguments without expected
+  /// content (Argument::is_expected). Throws ProblemError if the program fails or leaves out an
+  /// output.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
@@ -58,8 +59,8 @@ class ProblemPrograms {
   /// are judged only once. Outputs for which the program gives no verdict, for example because it
   /// crashes, count as wrong. For each shape, the program is also tested with wrong outputs. Throws
   /// ProblemError if the program cannot be started, if it accepts outputs of zeros, random outputs,
-  /// or any content of an output that has no expected content, or if it gives no verdict on zeros
-  /// or random outputs.
+  /// or any tried content of an output that has no expected content, or if it gives no verdict on
+  /// zeros or random outputs. Outputs marked "degenerate" may have any content.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 

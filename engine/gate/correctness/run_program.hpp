@@ -25,9 +25,9 @@ inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 /// Runs a program in `folder`, with empty standard input, and waits for its end. `words`: the
 /// program, which is searched for in PATH, and its arguments. The program and its process group are
 /// killed if the program takes longer than `limit` or writes more than kMostLogBytes. If this
-/// process dies, only the program is killed, not its child processes. When the program ends, its
-/// child processes are killed. `log`: a file for the program's output. `waiting` is called about
-/// twice a second while the program runs.
+/// process dies, only the program is killed, not its child processes. When the program ends, the
+/// rest of its process group is killed. `log`: a file for the program's output. `waiting` is called
+/// about twice a second while the program runs.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& words,
                                      const std::filesystem::path& folder,
                                      const std::filesystem::path& log, std::chrono::seconds limit,

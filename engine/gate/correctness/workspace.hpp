@@ -8,9 +8,9 @@
 
 namespace evo {
 
-/// Those arguments of one kernel on one shape that depend on the kernel's configuration: buffers
-/// whose size depends on macros (outputs and workspaces, zeroed when they are allocated), values of
-/// scalars, and tensor maps. The destructor frees the buffers.
+/// Those arguments of one kernel on one shape that depend on the kernel's configuration: workspaces
+/// and buffers whose size depends on macros (both zeroed when they are allocated), values of
+/// scalars that macros set, and tensor maps. The destructor frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
@@ -30,7 +30,7 @@ class Workspace {
   /// Whether the kernel has no workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
-  /// Zeroes the workspaces again, because a launch of a part of the grid may leave a state that no
+  /// Zeroes the buffers again, because a launch of a part of the grid may leave a state that no
   /// launch of the whole grid leaves.
   void clear() const;
 

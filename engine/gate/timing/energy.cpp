@@ -12,9 +12,9 @@ namespace {
 /// Time of a CUDA graph in µs. The graphs are longer than in the timing gate, so that the card
 /// idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
-/// Reading the energy counter takes at most 1 / kReadingShare of the time, because the card idles
-/// while the counter is read. Slow readings take more of the time, because readings are at most
-/// kMostBetweenReadings_s apart.
+/// Fast readings of the energy counter take at most 1 / kReadingShare of the time, because the card
+/// idles while the counter is read. Slow readings take more of the time, because readings are about
+/// kMostBetweenReadings_s apart at most.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 

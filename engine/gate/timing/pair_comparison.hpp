@@ -51,18 +51,18 @@ class PairSamples {
 
   /// True if the ratios of the times all lie on one side of 1, and the difference (the distance
   /// from 1 of the ratio closest to 1) is so much larger than the scatter (largest minus smallest
-  /// ratio) that more pairs would not change the verdict. The difference must be three times the
-  /// scatter after six pairs, or after four pairs of long launches. For long launches, the
-  /// difference may also equal the scatter after six pairs, or half the scatter after eight.
-  /// Normally distributed ratios without a difference, with a scatter above the limit of a tie (0.4
-  /// %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000. Two
-  /// pairs of very long launches are enough if the difference is above 1 % and more than ten times
-  /// the scatter.
+  /// ratio) that more pairs would not change the verdict. False for an odd number of pairs. The
+  /// difference must exceed the limit of a tie (0.4 %), and three times the scatter after six
+  /// pairs, or after four pairs of long launches. For long launches, it must exceed only the
+  /// scatter after six pairs, or half the scatter after eight. Normally distributed ratios without
+  /// a difference, with a scatter above 0.4 %, pass this test with a probability of 1 in 100,000;
+  /// for long launches, 1 in 1,000. Two pairs of very long launches are enough if the difference is
+  /// above 1 % and more than ten times the scatter.
   [[nodiscard]] bool is_plain() const;
   /// For long launches: true if at least kFewestOfLong pairs (kFewestOfVeryLong of very long
   /// launches) were taken, and in no pair the ratio of the times differs from 1 by more than the
   /// limit of a tie (0.4 %). After more than kFewestOfLong pairs, also true if ratios are below and
-  /// above 1, and their median differs from 1 by at most 0.4 %.
+  /// above 1, and their median differs from 1 by at most 0.4 %. False for an odd number of pairs.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Sets the medians in `result`, and the confidence interval of the median ratio at `z` standard

@@ -21,14 +21,14 @@ struct StoppingOptions {
     double times = 0;
   };
   std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
-  /// After this number of samples, stop if the confidence interval of the median lies above
-  /// early_stop_us.
+  /// After this number of samples, stop if the 99.7 % confidence interval of the median lies above
+  /// early_stop_us, with a margin for the drift of clocks (other_minute).
   std::size_t samples_to_be_sure = 20;
 };
 
-/// Decides when a kernel has been timed enough: the median is known as precisely as requested, or
-/// the kernel is certainly too slow. A kernel is too slow if a criterion of
-/// StoppingOptions::hopeless holds, or if the whole 99.7 % interval of its median exceeds
+/// Decides when a kernel has been timed enough: the median is known as precisely as requested,
+/// most_samples are taken, or the kernel is certainly too slow. A kernel is too slow if a criterion
+/// of StoppingOptions::hopeless holds, or if the whole 99.7 % interval of its median exceeds
 /// early_stop_us by more than the clocks drift from minute to minute (other_minute).
 class StoppingRule {
  public:

@@ -93,7 +93,8 @@ Stopwatch::~Stopwatch() {
 }
 
 /// Allocates one output set more than there are input sets. No other kernel writes to the output
-/// sets of a kernel, because its results could be mistaken for results of this kernel.
+/// sets of a kernel, because the other kernel's results could be mistaken for results of this
+/// kernel.
 bool Stopwatch::make_output_sets() {
   for (std::size_t set = 0; set <= inputs_.size(); ++set) {
     std::vector<KernelArgument> arguments =

@@ -19,10 +19,11 @@ namespace evo {
 struct TimingOptions {
   // Settings for short launches; for long launches, TimeBudget plans fewer warm-ups and samples.
   StoppingOptions stopping;
-  int warmups = 20;        ///< launches before the first sample
-  double sample_us = 200;  ///< a sample is a graph with as many launches as fill this time
+  int warmups = 20;  ///< launches before the first sample
+  /// a sample is a graph with as many launches as fill this time, at most about 400
+  double sample_us = 200;
   std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
-  /// flushes the L2 cache before every launch; a sample is then a single launch
+  /// flushes the L2 cache before every sample, which is then a single launch
   bool cold = false;
   bool is_settled = false;  ///< the same kernel has kept the device busy until now
   bool is_busy = false;     ///< the device was busy until now, so its clocks are high
@@ -37,8 +38,9 @@ struct TimingOptions {
 ///    kernel that skips work because the output already holds a result, or because it has seen the
 ///    inputs before, leaves a wrong result. If a graph has fewer than k (k + 1) launches (a
 ///    period), several graphs form one sequence.
-/// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
-///    cannot distinguish the verified launches from the timed launches.
+/// 2. verify() runs the same graphs again, or takes launches that were timed if launches are long,
+///    and checks their results. The kernel cannot distinguish the verified launches from the timed
+///    launches, except launches beside the graphs (kFreshAddresses, kernels with inout arguments).
 class Stopwatch {
  public:
   /// All objects passed by reference must outlive the Stopwatch.
@@ -48,7 +50,8 @@ class Stopwatch {
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< index of a check case of the shape that no kernel has used
+    /// index of the shape's first check case on which only timed kernels are launched
+    std::size_t fresh_case = 0;
   };
 
   /// The change that a verification makes before it launches.
@@ -73,7 +76,7 @@ class Stopwatch {
   void warm_up();
 
   /// True if a launch takes so long that the content of caches and earlier launches hardly change
-  /// its time.
+  /// its time; always false if the L2 cache is flushed before each launch.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
   /// True if a launch takes so long that loading the kernel hardly changes its time. The
   /// kernel's first launch then counts as a sample; it is omitted if the correctness check has
@@ -99,17 +102,18 @@ class Stopwatch {
 
   /// Verifies the results of launches in the timed graphs, for kFreshAddresses those of a launch
   /// beside the graphs. For kNothing and kPoison, checks all output sets, or one set chosen by
-  /// `random` if outputs are large. Returns a rejection if a result is wrong.
+  /// `random` if outputs are large. Verifies a kernel with an inout argument by one launch on new
+  /// data, whatever `doubt` is. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
   /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can
   /// compare them with the expected outputs.
   [[nodiscard]] bool has_results() const;
 
-  /// Checks that the first launch on new data takes as long as the second launch on them. A kernel
-  /// that caches results gives right results, but its measured time is too short. Returns nullopt
-  /// if the times agree, or if the check is not possible: the device has no memory for more data,
-  /// there is a single input set, or the kernel has an inout argument.
+  /// Checks that the first launch on new data does not take much longer than the second launch on
+  /// them. A kernel that caches results gives right results, but its measured time is too short.
+  /// Returns nullopt if the times agree, or if the check is not possible: the device has no memory
+  /// for more data, there is a single input set, or the kernel has an inout argument.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
   /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,

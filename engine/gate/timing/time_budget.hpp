@@ -19,6 +19,7 @@ namespace evo {
 /// | 100 ms     | 1        | 3 to 8     | 0.4 to 0.9 s  |
 ///
 /// From 1 ms on, launch times vary so little that ten samples may reach the requested precision.
+/// Stopwatch omits the warm-ups of very long launches (kVeryLongLaunchUs).
 class TimeBudget {
  public:
   /// The requested numbers of warm-ups, samples and pairs, which short launches get unchanged.

@@ -8,8 +8,8 @@
 namespace evo {
 
 /// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move
-/// `bytes` if they exceed its L2 cache. A measured time below the bound shows a fault of the kernel
-/// or the clock.
+/// `bytes` if they exceed its L2 cache. A time below the bound shows a fault of the kernel or the
+/// clock, or too large numbers in the problem. The bound is 0 if the device's peaks are unknown.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
 /// The timing gate. A virtual GPU only predicts the time of a launch. On a GPU, the gate measures
