@@ -353,9 +353,10 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   if (std::filesystem::path(base).filename() != base) {
     top.fail("extends", "allowed: the name of a file in the same folder");
   }
-  if (depth == kDeepest)
+  if (depth == kDeepest) {
     top.fail("extends",
              "too many files extend each other; allowed: at most 8 extended files, each once");
+  }
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);

@@ -81,11 +81,13 @@ bool GlobalRaces::is_known(const Record& record, const Actor& actor) const {
                               static_cast<std::uint32_t>(record));
 }
 
-bool GlobalRaces::lacks_fence(const Record& write, const Actor& actor) const {
+bool GlobalRaces::lacks_fence(const Record& write, const Actor& actor) {
   if (write == 0 || is_ordered(write, actor)) return false;
+  const std::uint64_t cta = cta_of(write);
   const int warp = static_cast<int>((write >> kWarpShift) % kMaxWarps);
-  return actor.history->follows(actor.warp, actor.clock, cta_of(write), warp,
-                                static_cast<std::uint32_t>(write));
+  const auto time = static_cast<std::uint32_t>(write);
+  return actor.history->follows(actor.warp, actor.clock, cta, warp, time) &&
+         !history_of(cta).fences().publishes_before(cta, warp, time);
 }
 
 GlobalRaces::Record GlobalRaces::read(Word& word, const Actor& actor) {

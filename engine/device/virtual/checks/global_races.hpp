@@ -42,8 +42,9 @@ namespace evo::ptx {
 /// the strong write itself need no fence if CTA B read exactly the value of the strong write; a
 /// weak store whose value a strong read returns counts as a strong write here. A strong write that
 /// does not alter the value orders nothing. A strong read of a weak store is a race only if CTA B
-/// read a later strong write of CTA A before: a fence is missing between the weak store and the
-/// strong write. Otherwise, the weak store may be a flag for which CTA B waits.
+/// read a later strong write of CTA A before, and CTA A executed no fence before the weak store:
+/// the fence between the weak store and the strong write is missing. Otherwise, the weak store may
+/// be a flag for which CTA B waits.
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
@@ -195,7 +196,7 @@ class GlobalRaces {
   [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
   /// True if `write`, a weak write by another CTA, lacks a fence before a strong write that the
   /// actor has read.
-  [[nodiscard]] bool lacks_fence(const Record& write, const Actor& actor) const;
+  [[nodiscard]] bool lacks_fence(const Record& write, const Actor& actor);
 
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }

@@ -46,6 +46,16 @@ bool ReleaseChain::follows(std::uint64_t cta, int warp, std::uint32_t time,
   });
 }
 
+bool ReleaseChain::publishes_before(std::uint64_t cta, int warp, std::uint32_t time) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = of_cta_.find(cta);
+  if (own == of_cta_.end()) return false;
+  return std::ranges::any_of(own->second, [&](std::uint32_t at) {
+    const std::uint32_t published = releases_[at]->published[static_cast<std::size_t>(warp)];
+    return published > 0 && published < time;
+  });
+}
+
 std::vector<const Release*> ReleaseChain::slice(std::uint32_t first, std::uint32_t length) const {
   const std::lock_guard lock(mutex_);
   return {releases_.begin() + first, releases_.begin() + length};

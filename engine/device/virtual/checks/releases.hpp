@@ -49,6 +49,9 @@ class ReleaseChain {
   /// releases, published or not.
   [[nodiscard]] bool follows(std::uint64_t cta, int warp, std::uint32_t time,
                              std::uint32_t length) const;
+  /// Whether a release of `cta` publishes an access that `warp` made before `time`, but not yet the
+  /// accesses at `time`.
+  [[nodiscard]] bool publishes_before(std::uint64_t cta, int warp, std::uint32_t time) const;
   /// The releases with indices from `first` to `length` − 1.
   [[nodiscard]] std::vector<const Release*> slice(std::uint32_t first, std::uint32_t length) const;
 

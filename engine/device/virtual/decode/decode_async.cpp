@@ -94,7 +94,7 @@ void emit_arrive(DecodeContext& context, const MbarrierArriveOperands& op) {
   context.writes(op.dst);
 }
 
-void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
+void decode_arrive(DecodeContext& context, Modifiers& modifiers, bool drops) {
   const Instruction& in = context.current();
   const bool expects = modifiers.take("expect_tx");
   modifiers.take("noComplete");
@@ -104,6 +104,7 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
   const std::size_t at = has_state ? 1 : 0;
   MbarrierArriveOperands op;
   op.in_cluster = in_cluster;
+  op.drops = drops;
   if (in.operands.size() > at + 1) {
     op.operand = context.source(in.operands[at + 1], Type::kB32);
     op.kind = expects ? ArriveOperand::kExpectedBytes : ArriveOperand::kCount;
@@ -172,7 +173,9 @@ void decode_mbarrier(DecodeContext& context) {
   } else if (modifiers.take("inval")) {
     decode_inval(context, modifiers);
   } else if (modifiers.take("arrive")) {
-    decode_arrive(context, modifiers);
+    decode_arrive(context, modifiers, false);
+  } else if (modifiers.take("arrive_drop")) {
+    decode_arrive(context, modifiers, true);
   } else if (modifiers.take("test_wait")) {
     decode_wait_object(context, modifiers, false);
   } else if (modifiers.take("try_wait")) {

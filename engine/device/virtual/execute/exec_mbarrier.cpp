@@ -206,6 +206,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
     if (is_own) cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
     if (op.arrives && !arrive(warp, owner, *barrier, count, l, offset)) return;
+    if (op.drops) barrier->count -= count;
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(owner, *barrier, offset);
   });

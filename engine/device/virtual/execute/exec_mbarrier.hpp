@@ -56,6 +56,7 @@ struct MbarrierArriveOperands {
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
+  bool drops = false;       ///< arrive_drop: later phases need as many arrivals less
   bool in_cluster = false;  ///< the mbarrier may be in another CTA of the cluster
   auto register_fields() { return std::tie(object.base, dst, operand); }
 };

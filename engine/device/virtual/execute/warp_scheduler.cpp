@@ -6,6 +6,7 @@ namespace evo::ptx {
 
 void WarpScheduler::start(std::uint64_t cta) {
   random_ = Random(mix_seed(launch_.seed, cta));
+  takes_short_turns_ = launch_.check && random_.below(16) == 0;
   executed_ = 0;
   stall_ = 0;
   polls_ = 0;
@@ -26,8 +27,12 @@ Warp* WarpScheduler::pick(std::vector<Warp>& warps) {
 
 std::uint64_t WarpScheduler::quantum() {
   constexpr std::uint64_t kQuantum = 2000;
+  constexpr std::uint64_t kShort = 16;
   // The number of instructions that a warp runs at a time is random, so that warps do not run in
-  // lockstep.
+  // lockstep. Some turns, and all turns of some CTAs, are short, so that another warp may run
+  // between a load and the store that depends on it.
+  if (takes_short_turns_ || (launch_.check && random_.below(4) == 0))
+    return 1 + random_.below(kShort);
   return kQuantum / 2 + random_.below(kQuantum);
 }
 

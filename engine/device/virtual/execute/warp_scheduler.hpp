@@ -75,6 +75,7 @@ class WarpScheduler {
   bool is_stalled_ = false;  ///< the stall has been recorded for `seen_changes_`
   int times_aside_ = 0;
   std::pair<std::uint64_t, std::uint64_t> last_read_;  ///< address and value of a strong read
+  bool takes_short_turns_ = false;                     ///< decided for each CTA
   bool stands_aside_ = false;
 };
 

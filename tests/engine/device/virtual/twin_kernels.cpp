@@ -16,6 +16,7 @@ constexpr const char* kCtaRace = "race between CTAs";
 constexpr const char* kRace = "shared-memory race";
 constexpr const char* kCopyRace = "cp.async race";
 constexpr const char* kBarrier = "invalid barrier use";
+constexpr const char* kLivelock = "livelock";
 constexpr const char* kDivergent = "divergent .sync instruction";
 
 constexpr TwinKernel kLocks[] = {{"cas_without_fence", kCtaRace},
@@ -52,13 +53,20 @@ constexpr TwinKernel kCudaLocks[] = {
     {"flag_behind_a_fence", kCtaRace},    {"barrier_of_the_device", kCtaRace},
     {"barrier_arrived_at", kCtaRace},     {"latch_of_the_device", kCtaRace},
     {"last_to_come", kCtaRace},           {"barrier_of_the_cta", kRace}};
-constexpr TwinKernel kCtaRaces[] = {
-    {"in_place", kCtaRace},         {"without_waiting", kCtaRace},
-    {"missing_fence", kCtaRace},    {"fence_of_the_cta", kCtaRace},
-    {"claims_and_reads", kCtaRace}, {"counter_without_atomic", kCtaRace},
-    {"cleared_by_one", kCtaRace},   {"written_by_all", kCtaRace},
-    {"own_grid_barrier", kCtaRace}, {"read_by_all", kCtaRace},
-    {"two_buffers", kCtaRace},      {"stale_then_exchanged", kCtaRace}};
+constexpr TwinKernel kCtaRaces[] = {{"in_place", kCtaRace},
+                                    {"without_waiting", kCtaRace},
+                                    {"missing_fence", kCtaRace},
+                                    {"fence_of_the_cta", kCtaRace},
+                                    {"claims_and_reads", kCtaRace},
+                                    {"counter_without_atomic", kCtaRace},
+                                    {"cleared_by_one", kCtaRace},
+                                    {"written_by_all", kCtaRace},
+                                    {"own_grid_barrier", kCtaRace},
+                                    {"read_by_all", kCtaRace},
+                                    {"two_buffers", kCtaRace},
+                                    {"stale_then_exchanged", kCtaRace},
+                                    {"last_reads_by_volatile", kCtaRace},
+                                    {"one_waits_and_reads_by_volatile", kCtaRace}};
 constexpr TwinKernel kMasks[] = {{"halves_shuffle", kDivergent}, {"tiles_share", kRace},
                                  {"tiles_grow", kRace},          {"tiles_overwrite", kRace},
                                  {"masks_agree", kDivergent},    {"labels_reduce", kDivergent},
@@ -75,7 +83,8 @@ constexpr TwinKernel kElectedLanes[] = {{"fence_between", kRace},
                                         {"one_reads_a_flag", kRace},
                                         {"lock_between_lanes", kRace},
                                         {"last_lane_reads", kRace},
-                                        {"flag_between_lanes", kRace}};
+                                        {"flag_between_lanes", kRace},
+                                        {"one_lane_leaves", kLivelock}};
 constexpr TwinKernel kGroups[] = {{"tile_of_2", kRace},
                                   {"tile_of_4", kRace},
                                   {"tile_of_8", kRace},

@@ -246,3 +246,43 @@ extern "C" __global__ void reads_first(const float* in, float* out) {
 #endif
   if (blockIdx.x > 0) atomicAdd(out, in[blockIdx.x]);
 }
+
+// The last CTA reads by volatile loads what the others have stored. With BUG, no fence separates
+// their stores from the ticket.
+__device__ float stored[256];
+__device__ unsigned finished;
+extern "C" __global__ void last_reads_by_volatile(const float* in, float* out) {
+  __shared__ bool is_last;
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+  stored[i] = in[i];
+#ifndef BUG
+  __threadfence();
+#endif
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  for (unsigned j = threadIdx.x; j < 256; j += 64)
+    out[j] = static_cast<volatile float*>(stored)[j];
+}
+
+// As last_reads_by_volatile, but the ticket is an atomic without a result, for which the last CTA
+// waits.
+__device__ unsigned counted;
+extern "C" __global__ void one_waits_and_reads_by_volatile(const float* in, float* out) {
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+  stored[i] = in[i];
+#ifndef BUG
+  __threadfence();
+#endif
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(&counted, 1);
+  if (blockIdx.x != 0) return;
+  if (threadIdx.x == 0) {
+    while (*static_cast<volatile unsigned*>(&counted) % gridDim.x != 0) {
+    }
+  }
+  __syncthreads();
+  for (unsigned j = threadIdx.x; j < 256; j += 64)
+    out[j] = static_cast<volatile float*>(stored)[j];
+}

@@ -25,14 +25,14 @@ __device__ void arrive(unsigned long long* barrier) {
                : "memory");
 }
 
-__device__ void wait(unsigned long long* barrier) {
+__device__ void wait(unsigned long long* barrier, unsigned parity = 0) {
   unsigned done = 0;
   while (done == 0) {
     asm volatile(
-        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0;"
+        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
         " selp.u32 %0, 1, 0, p; }"
         : "=r"(done)
-        : "r"(address_of(barrier))
+        : "r"(address_of(barrier)), "r"(parity)
         : "memory");
   }
 }
@@ -228,4 +228,30 @@ extern "C" __global__ void flag_between_lanes(const float* in, float* out) {
   }
   __threadfence_block();
   out[threadIdx.x ^ 5] = 2 * values[threadIdx.x ^ 5];
+}
+
+// Lane 1 leaves the mbarrier, so its second phase needs one arrival less. With BUG, lane 1 does not
+// leave, so the second phase lacks an arrival.
+extern "C" __global__ void one_lane_leaves(const float* in, float* out) {
+  __shared__ float values[64];
+  __shared__ unsigned long long barrier;
+  if (threadIdx.x == 0) init(&barrier, 64);
+  __syncthreads();
+  const bool leaves = threadIdx.x == 1;
+  if (leaves && !kHasBug) {
+    asm volatile("{ .reg .b64 state; mbarrier.arrive_drop.shared.b64 state, [%0]; }" ::"r"(
+                     address_of(&barrier))
+                 : "memory");
+  } else {
+    arrive(&barrier);
+  }
+  wait(&barrier, 0);
+  values[threadIdx.x] = in[threadIdx.x];
+  __syncwarp();
+  if (!leaves) {
+    arrive(&barrier);
+    wait(&barrier, 1);
+  }
+  __syncwarp();
+  out[threadIdx.x ^ 33] = 2 * values[threadIdx.x ^ 33];
 }
