@@ -52,7 +52,7 @@ struct Opened {
     for (std::size_t i = 0; i < sizes.size(); ++i) values[bundle.shape_variables()[i]] = sizes[i];
     return values;
   }
-  /// The arguments of a launch.
+  /// The launch of the chosen kernel on the shape `sizes`.
   [[nodiscard]] Plan plan(const evo_tune::Choice& choice, const Sizes& sizes) const {
     return evo_tune::detail::planned(kernel(choice).at("plan"), values(sizes), bundle.device(),
                                      bundle.buffers(), allowed);

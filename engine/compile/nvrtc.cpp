@@ -89,8 +89,9 @@ std::string first_error(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-/// Whether the compiler reports that memory ran out. Because a source can print the same text, the
-/// kernel is not rejected at once: the source is compiled once more in a new process.
+/// Whether the compiler's log speaks of a lack of memory, which may have another cause than the
+/// kernel. CompilePool then compiles the kernel once more in a new process before it rejects the
+/// kernel. A source that prints such a text, for example by #error, gets this attempt, too.
 bool speaks_of_memory(const std::string& log) {
   for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
     if (log.find(text) != std::string::npos) return true;

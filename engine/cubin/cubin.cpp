@@ -21,10 +21,9 @@ constexpr std::uint8_t kRegcount = 0x2f;
 /// kParameterBank.
 constexpr int kBankSizeShift = 16;
 
-/// Finds the attribute `code` in a list of attributes and returns its first `words` words; nullopt
-/// if there is none. Each attribute is {format u8, code u8, size u16} and, for format 4, `size`
-/// bytes. If the list has several attributes with the code `code`, `accept` selects one by its
-/// words.
+/// Finds the first attribute `code` whose first `words` words `accept` accepts, and returns these
+/// words; nullopt if there is none. Each attribute is {format u8, code u8, size u16} and, for
+/// format 4, `size` bytes.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {

@@ -34,8 +34,9 @@ std::vector<std::string> sizes_of(const std::string& name, const std::string& te
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number == 0) {
       refuse("--size", name, text,
-             fmt::format("allowed: whole numbers from 1; for another scalar: --value {}={}", name,
-                         value));
+             fmt::format(
+                 "allowed: whole numbers from 1; for a scalar that is not a size: --value {}={}",
+                 name, value));
     }
     values.emplace_back(value);
   }

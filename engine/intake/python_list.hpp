@@ -8,10 +8,10 @@
 namespace evo {
 
 /// Evaluates a list in Python syntax without Python. Supports lists and tuples, `range(…)`,
-/// `list(…)`, `tuple(…)`, `sorted(…)` (whose order stays as it is), `a + b`, `[expression for i in
-/// … if …]` with several `for`, numeric expressions (core/expression.hpp), True, False, and quoted
-/// texts. A value is an integer if it is whole and its text has no decimal point. Throws InputError
-/// naming the unsupported part.
+/// `list(…)`, `tuple(…)`, `sorted(…)` without options, `a + b`, `[expression for i in … if …]` with
+/// several `for`, numeric expressions (core/expression.hpp), True, False, and quoted texts. A value
+/// is an integer if it is whole and its text has no decimal point. Throws InputError naming the
+/// unsupported part.
 [[nodiscard]] std::vector<Json> python_list(std::string_view text);
 
 /// Splits `text` at each `separator` outside of brackets and quotes, and strips spaces. Returns an

@@ -80,9 +80,9 @@ void require_fit(const JsonReader& reader, const Generator& generator, Dtype dty
   const Extremes extremes = extremes_of(generator, dtype);
   for (const double value : {extremes.low, extremes.high}) {
     if (is_within(dtype, value)) continue;
-    reader.fail("distribution", "gives values up to " + Json(value).dump() + ", which " +
+    reader.fail("distribution", "reaches " + Json(value).dump() + ", which " +
                                     std::string(to_string(dtype)) +
-                                    " cannot hold; allowed: a range within the type's");
+                                    " cannot hold; allowed: values within the range of the type");
   }
   const bool is_constant = generator.distribution == Distribution::kConstant;
   if (is_constant && !is_floating(dtype) && generator.first != std::floor(generator.first)) {

@@ -18,9 +18,9 @@ namespace ptx {
 /// % 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
 enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
-/// The lower word of a tile's matrix descriptor: the address and, if columns are contiguous, the
-/// distance between panels of 64 f16 columns, both in units of 16 bytes. Adding 1 to this word
-/// moves the start of the tile by 16 bytes.
+/// The lower word of a tile's matrix descriptor: the address and `panel_stride`, in bytes. If the
+/// columns of a row are adjacent (f16 V), `panel_stride` is the distance of panels of 64 columns;
+/// otherwise it has no effect. Adding 1 to this word moves the start of the tile by 16 bytes.
 __device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
   return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
 }

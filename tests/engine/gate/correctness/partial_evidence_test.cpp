@@ -1,4 +1,5 @@
-// Tests kernels that are wrong in only one launch, CTA or argument.
+// Tests kernels that are wrong in only one launch or CTA, and that no part of the grid is left out
+// of the check if the problem has an argument that kernels change in place.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
