@@ -24,8 +24,8 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.filter.run,
-                 "only this run (default: the newest matching run; without a command, "
-                 "the newest for each space, device and shape)")
+                 "only this run (default: the newest; without a command, one per space, device "
+                 "and shape)")
       ->transform(row_number());
   app.add_option("--device", options.filter.device,
                  "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
