@@ -39,6 +39,29 @@ TEST(WarpScheduler, DrawsTheSameForTheSameSeedAndCta) {
   EXPECT_NE(quanta(3), quanta(4));
 }
 
+TEST(WarpScheduler, SomeTurnsAndAllTurnsOfSomeCtasAreShort) {
+  constexpr int kTurns = 100;
+  constexpr std::uint64_t kShort = 16;
+  LaunchContext launch;
+  const auto short_turns = [&](std::uint64_t cta) {
+    WarpScheduler scheduler(launch);
+    scheduler.start(cta);
+    int found = 0;
+    for (int turn = 0; turn < kTurns; ++turn) found += scheduler.quantum() <= kShort ? 1 : 0;
+    return found;
+  };
+  int all_short = 0;
+  for (std::uint64_t cta = 0; cta < 256; ++cta) {
+    const int found = short_turns(cta);
+    EXPECT_GT(found, 5);
+    all_short += found == kTurns ? 1 : 0;
+  }
+  EXPECT_GT(all_short, 4);
+  EXPECT_LT(all_short, 40);
+  launch.check = false;
+  EXPECT_EQ(short_turns(0), 0);
+}
+
 TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
   LaunchContext launch;
   launch.stall_budget = 100;
