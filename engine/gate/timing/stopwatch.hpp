@@ -102,8 +102,8 @@ class Stopwatch {
 
   /// Verifies the results of launches in the timed graphs, for kFreshAddresses those of a launch
   /// beside the graphs. For kNothing and kPoison, checks all output sets, or one set chosen by
-  /// `random` if outputs are large. Verifies a kernel with an inout argument by one launch on new
-  /// data, whatever `doubt` is. Returns a rejection if a result is wrong.
+  /// `random` if outputs are large. For every `doubt`, verifies a kernel with an inout argument by
+  /// one launch on new data. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
   /// Whether an output set holds the results of a launch on the timed inputs, so that verify() can

@@ -9,12 +9,21 @@
 namespace evo::test {
 namespace {
 
-constexpr const char* kCtaRaces[] = {
-    "in_place",         "without_waiting",  "missing_fence",
-    "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
-    "cleared_by_one",   "written_by_all",   "own_grid_barrier",
-    "read_by_all",      "two_buffers",      "stale_then_exchanged",
-    "overlapping_rows"};
+constexpr const char* kCtaRaces[] = {"in_place",
+                                     "without_waiting",
+                                     "missing_fence",
+                                     "fence_of_the_cta",
+                                     "claims_and_reads",
+                                     "counter_without_atomic",
+                                     "cleared_by_one",
+                                     "written_by_all",
+                                     "own_grid_barrier",
+                                     "read_by_all",
+                                     "two_buffers",
+                                     "stale_then_exchanged",
+                                     "overlapping_rows",
+                                     "last_reads_by_volatile",
+                                     "one_waits_and_reads_by_volatile"};
 
 const std::string& ptx_of_races(bool bug) {
   static const std::string source = kernel_source("cta_races.cu");
@@ -74,6 +83,14 @@ INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kCtaRaces),
 TEST(CtaRacesPlaces, NeighbouringBytesAreNotOnePlace) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   EXPECT_EQ(text_of(run_race("bytes_side_by_side", false, 1, 2)), "");
+}
+
+TEST(CtaRacesPlaces, APlainFlagBehindAFenceIsNoRace) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  for (const int threads : {1, 2, 4}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U})
+      EXPECT_EQ(text_of(run_race("plain_flags_beside_a_counter", false, seed, threads)), "");
+  }
 }
 
 TEST(CtaRacesPlaces, TheFirstReadOfACompareAndSwapLoopIsAGuess) {

@@ -247,35 +247,36 @@ extern "C" __global__ void reads_first(const float* in, float* out) {
   if (blockIdx.x > 0) atomicAdd(out, in[blockIdx.x]);
 }
 
-// The last CTA reads by volatile loads what the others have stored. With BUG, no fence separates
-// their stores from the ticket.
+// With BUG, no fence separates the stores from the ticket that follows them.
 __device__ float stored[256];
-__device__ unsigned finished;
-extern "C" __global__ void last_reads_by_volatile(const float* in, float* out) {
-  __shared__ bool is_last;
+__device__ void store_part(const float* in) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
   stored[i] = in[i];
 #ifndef BUG
   __threadfence();
 #endif
   __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
-  __syncthreads();
-  if (!is_last) return;
+}
+__device__ void read_parts_by_volatile(float* out) {
   for (unsigned j = threadIdx.x; j < 256; j += 64)
     out[j] = static_cast<volatile float*>(stored)[j];
 }
 
-// As last_reads_by_volatile, but the ticket is an atomic without a result, for which the last CTA
-// waits.
+// The last CTA reads what the others have stored.
+__device__ unsigned finished;
+extern "C" __global__ void last_reads_by_volatile(const float* in, float* out) {
+  __shared__ bool is_last;
+  store_part(in);
+  if (threadIdx.x == 0) is_last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last) read_parts_by_volatile(out);
+}
+
+// As last_reads_by_volatile, but the ticket is an atomic without a result, and CTA 0 waits until
+// all CTAs have added to it.
 __device__ unsigned counted;
 extern "C" __global__ void one_waits_and_reads_by_volatile(const float* in, float* out) {
-  const unsigned i = blockIdx.x * 64 + threadIdx.x;
-  stored[i] = in[i];
-#ifndef BUG
-  __threadfence();
-#endif
-  __syncthreads();
+  store_part(in);
   if (threadIdx.x == 0) atomicAdd(&counted, 1);
   if (blockIdx.x != 0) return;
   if (threadIdx.x == 0) {
@@ -283,6 +284,27 @@ extern "C" __global__ void one_waits_and_reads_by_volatile(const float* in, floa
     }
   }
   __syncthreads();
-  for (unsigned j = threadIdx.x; j < 256; j += 64)
-    out[j] = static_cast<volatile float*>(stored)[j];
+  read_parts_by_volatile(out);
+}
+
+// CTA 0 reads plain flags by volatile loads after it has read a counter that the others changed
+// after their flags. The fence before the flags orders the data, and the counter needs none.
+__device__ int flags[4];
+__device__ unsigned statistics;
+extern "C" __global__ void plain_flags_beside_a_counter(const float* in, float* out) {
+  store_part(in);
+  if (threadIdx.x == 0) {
+    flags[blockIdx.x] = 1;
+    atomicAdd(&statistics, 1);
+  }
+  if (blockIdx.x != 0) return;
+  if (threadIdx.x < 4) {
+    while (*static_cast<volatile unsigned*>(&statistics) < 2) {
+    }
+    while (static_cast<volatile int*>(flags)[threadIdx.x] == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  read_parts_by_volatile(out);
 }
