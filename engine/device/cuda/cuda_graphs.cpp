@@ -1,5 +1,8 @@
 #include "engine/device/cuda/cuda_graphs.hpp"
 
+#include <memory>
+#include <type_traits>
+
 namespace evo {
 
 void CudaGraphs::open() {
@@ -14,12 +17,14 @@ std::variant<CUgraphExec, Fault> CudaGraphs::capture(const std::function<CUresul
   const CUresult refused = queue();
   CUgraph graph = nullptr;
   const CUresult ended = driver_.cuStreamEndCapture(queue_.stream(), &graph);
+  // If a launch was refused, the graph may hold the launches before it.
+  const std::unique_ptr<std::remove_pointer_t<CUgraph>, decltype(driver_.cuGraphDestroy)> owner(
+      graph, driver_.cuGraphDestroy);
   if (refused != CUDA_SUCCESS) return fault_of(driver_, refused, "the launch was refused");
   driver_.require(ended, "cuStreamEndCapture");
   CUgraphExec executable = nullptr;
   driver_.require(driver_.cuGraphInstantiateWithFlags(&executable, graph, 0),
                   "cuGraphInstantiateWithFlags");
-  driver_.require(driver_.cuGraphDestroy(graph), "cuGraphDestroy");
   return executable;
 }
 

@@ -86,6 +86,7 @@ Stopwatch::~Stopwatch() {
   if (fault_ && fault_->device_lost) return;
   try {
     release_graphs();
+    for (const GraphId graph : single_graphs_) measuring_.release_graph(graph);
     for (const BufferId buffer : own_buffers_) memory_.release(buffer);
   } catch (const std::exception& error) {
     spdlog::debug("the graphs and buffers of timed launches were not released: {}", error.what());

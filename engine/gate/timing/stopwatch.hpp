@@ -175,6 +175,7 @@ class Stopwatch {
   double fastest_us_ = std::numeric_limits<double>::infinity();  ///< time of the fastest launch
   double fresh_us_ = 0;  ///< time of a long launch on new data; 0: not measured
   std::vector<GraphId> graphs_;
+  std::vector<GraphId> single_graphs_;  ///< graphs of one launch, made by single_launch()
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;
   /// for each output set: the inputs of the last launch that wrote the set

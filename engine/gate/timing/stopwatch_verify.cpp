@@ -186,7 +186,8 @@ std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
     fault_ = *fault;
     return std::nullopt;
   }
-  return std::get<GraphId>(made);
+  single_graphs_.push_back(std::get<GraphId>(made));
+  return single_graphs_.back();
 }
 
 double Stopwatch::run_single(GraphId graph) {
@@ -238,7 +239,6 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     spdlog::debug("the launch time on new data was not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
-  for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
   setup_.cases.restore_inputs(usual);
   std::ranges::fill(content_, nullptr);
   if (fault_ || slower < kRounds) return std::nullopt;
