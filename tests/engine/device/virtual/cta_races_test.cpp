@@ -5,25 +5,10 @@
 #include "engine/device/virtual/checks/global_races.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
+#include "tests/engine/device/virtual/twin_kernels.hpp"
 
 namespace evo::test {
 namespace {
-
-constexpr const char* kCtaRaces[] = {"in_place",
-                                     "without_waiting",
-                                     "missing_fence",
-                                     "fence_of_the_cta",
-                                     "claims_and_reads",
-                                     "counter_without_atomic",
-                                     "cleared_by_one",
-                                     "written_by_all",
-                                     "own_grid_barrier",
-                                     "read_by_all",
-                                     "two_buffers",
-                                     "stale_then_exchanged",
-                                     "overlapping_rows",
-                                     "last_reads_by_volatile",
-                                     "one_waits_and_reads_by_volatile"};
 
 const std::string& ptx_of_races(bool bug) {
   static const std::string source = kernel_source("cta_races.cu");
@@ -45,7 +30,7 @@ std::optional<Fault> run_race(const char* entry, bool bug, std::uint64_t seed, i
   return gpu.run(ptx_of_races(bug), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {in, out});
 }
 
-class CtaRaces : public testing::TestWithParam<const char*> {
+class CtaRaces : public testing::TestWithParam<TwinKernel> {
  protected:
   void SetUp() override {
     if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
@@ -55,7 +40,7 @@ class CtaRaces : public testing::TestWithParam<const char*> {
 TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
   for (const int threads : {1, 2, 4}) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      const auto fault = run_race(GetParam(), true, seed, threads);
+      const auto fault = run_race(GetParam().entry, true, seed, threads);
       ASSERT_TRUE(fault) << "seed " << seed << ", " << threads << " threads";
       EXPECT_TRUE(fault->reason.starts_with("race between CTAs")) << fault->reason;
       EXPECT_NE(fault->reason.find("is not ordered after the access by CTA ("), std::string::npos)
@@ -69,16 +54,16 @@ TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
 TEST_P(CtaRaces, TheOrderedTwinHasNoReport) {
   for (const int threads : {1, 2, 4}) {
     for (const std::uint64_t seed : {1U, 2U, 3U})
-      EXPECT_EQ(text_of(run_race(GetParam(), false, seed, threads)), "");
+      EXPECT_EQ(text_of(run_race(GetParam().entry, false, seed, threads)), "");
   }
 }
 
 TEST_P(CtaRaces, AreNotLookedForWithoutChecks) {
-  EXPECT_EQ(text_of(run_race(GetParam(), true, 1, 1, false)), "");
+  EXPECT_EQ(text_of(run_race(GetParam().entry, true, 1, 1, false)), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kCtaRaces),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kernels_of(TwinSet::kCtaRaces)),
+                         [](const auto& test) { return std::string(test.param.entry); });
 
 TEST(CtaRacesPlaces, NeighbouringBytesAreNotOnePlace) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";

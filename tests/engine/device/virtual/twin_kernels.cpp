@@ -65,6 +65,7 @@ constexpr TwinKernel kCtaRaces[] = {{"in_place", kCtaRace},
                                     {"read_by_all", kCtaRace},
                                     {"two_buffers", kCtaRace},
                                     {"stale_then_exchanged", kCtaRace},
+                                    {"overlapping_rows", kCtaRace},
                                     {"last_reads_by_volatile", kCtaRace},
                                     {"one_waits_and_reads_by_volatile", kCtaRace}};
 constexpr TwinKernel kMasks[] = {{"halves_shuffle", kDivergent}, {"tiles_share", kRace},
