@@ -1,5 +1,6 @@
 // The output of `evo-elite show` and `evo-elite compare`.
 
+#include <cmath>
 #include <sstream>
 
 #include "tools/answers/checks_json.hpp"
@@ -116,9 +117,11 @@ Json compilation_json(const Found& found) {
           {"max_threads", compilation.resources.max_threads}};
 }
 
+/// The largest figure of all checks; NaN if one of them is NaN.
 std::optional<double> worst(const EvaluationRecord& record, double CheckResult::*figure) {
   std::optional<double> worst;
   for (const CheckResult& check : record.checks) {
+    if (worst && std::isnan(*worst)) break;
     if (!worst || !(check.*figure <= *worst)) worst = check.*figure;
   }
   return worst;

@@ -33,12 +33,6 @@ report.format = {
   error: value => value === null || value === undefined ? "–"
     : value === 0 ? "0" : value.toExponential(1),
   ratio: value => `${report.format.number(value, value < 10 ? 2 : 1)}×`,
-  duration: seconds => {
-    if (seconds < 60) return `${report.format.number(seconds, 1)} s`;
-    const minutes = Math.floor(seconds / 60);
-    if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-    return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  },
   time: text => text ? `${text.slice(0, 10)} ${text.slice(11, 19)} UTC` : "–",
   count: (number, noun) => `${report.format.number(number)} ${noun}${number === 1 ? "" : "s"}`,
 };
