@@ -26,13 +26,15 @@ build/release/bin/evo-tune "${generations[@]}" --db "$db" "$@"
 status=$?
 [ "$status" -le 1 ] || exit "$status"
 [ "$only_told" -eq 0 ] || exit "$status"
+results="The results are in $db; no kernel is green"
 if [ "$status" -eq 0 ]; then
   say "evo-export --db $db --rank 1 --out out"
   build/release/bin/evo-export --db "$db" --rank 1 --out out || exit
+  results="The results are in $db, the winner in out/"
 fi
 cat >&2 <<TXT
 
-The results are in $db, the winner in out/. Next steps:
+$results. Next steps:
   build/release/bin/evo-elite                       the elite table
   build/release/bin/evo-elite ladder                the milestones, each against the previous one
   build/release/bin/evo-elite rejections            why candidates were rejected

@@ -31,12 +31,13 @@ std::string listed(const std::vector<DeclaredKernel>& kernels) {
 std::string entry_of(const IntakeRequest& request, const T1File& t1, const Declarations& declared) {
   const std::string file = request.kernel.string();
   const std::string& given = request.entry.empty() ? t1.kernel : request.entry;
-  if (given.empty() && declared.kernels.size() != 1) {
-    throw InputError(
-        file + ": " + (declared.kernels.empty() ? "no" : "more than one") +
-        " __global__ function: " + listed(declared.kernels) +
-        "; name one with --entry; if several run one after the other, repeat --entry for each, in "
-        "this order");
+  if (given.empty() && declared.kernels.empty()) {
+    throw InputError(file + ": no __global__ function; give the file that defines the kernel");
+  }
+  if (given.empty() && declared.kernels.size() > 1) {
+    throw InputError(file + ": more than one __global__ function: " + listed(declared.kernels) +
+                     "; name one with --entry; if several run one after the other, repeat --entry "
+                     "for each, in this order");
   }
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
   if (!may_name_kernel(entry)) {

@@ -26,18 +26,25 @@ class Quickstart : public testing::Test {
     fs::copy(source_folder() / "quickstart.sh", folder_.path());
     write_file(folder_.path() / "cmake/setup.sh", "say() { :; }\nsetup_and_build() { :; }\n");
     for (const char* name : {"evo-tune", "evo-export"}) {
-      const fs::path program = folder_.path() / "build/release/bin" / name;
-      write_file(program, "#!/bin/sh\necho \"$(basename \"$0\") $*\"\n");
-      fs::permissions(program, fs::perms::owner_all);
+      make_program(name, "echo \"$(basename \"$0\") $*\"\n");
     }
   }
 
-  std::string output_with(const std::string& options) const {
+  void make_program(const std::string& name, const std::string& commands) const {
+    const fs::path program = folder_.path() / "build/release/bin" / name;
+    write_file(program, "#!/bin/sh\n" + commands);
+    fs::permissions(program, fs::perms::owner_all);
+  }
+
+  ProgramResult run(const std::string& options) const {
     // run_program() puts program_folder() before the name of the program, so the path of the script
     // must be relative to that folder.
     const std::string away = fs::relative(folder_.path(), program_folder()).string();
-    const ProgramResult result =
-        run_program(away + "/quickstart.sh " + options, folder_.path(), "");
+    return run_program(away + "/quickstart.sh " + options, folder_.path(), "");
+  }
+
+  std::string output_with(const std::string& options) const {
+    const ProgramResult result = run(options);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
   }
@@ -55,6 +62,15 @@ TEST_F(Quickstart, TakesOtherGenerationsAndAnotherDatabase) {
   EXPECT_THAT(output_with("--generations=5"), HasSubstr("evo-tune --db evo.db --generations=5\n"));
   EXPECT_THAT(output_with("--db other.db"), HasSubstr("evo-export --db other.db --rank 1"));
   EXPECT_THAT(output_with("--db=other.db"), HasSubstr("evo-export --db other.db --rank 1"));
+}
+
+TEST_F(Quickstart, NamesTheWinnerOnlyIfThereIsOne) {
+  EXPECT_THAT(run("").err, HasSubstr("The results are in evo.db, the winner in out/."));
+  make_program("evo-tune", "exit 1\n");
+  const ProgramResult result = run("");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("The results are in evo.db; no kernel is green."));
 }
 
 TEST_F(Quickstart, ExportsNothingWhenOnlyAsked) {
