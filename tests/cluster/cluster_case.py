@@ -173,11 +173,18 @@ class Cluster(unittest.TestCase):
         except sqlite3.Error:
             return []
 
+    def joined(self, role, database):
+        """Returns how many workers of a role have joined the run. The run stores an event for each
+        worker except the first device."""
+        return len(self.rows(f"SELECT 1 FROM event WHERE kind = 'worker joined' AND text LIKE '{role}%'", database))
+
     def is_under_way(self, database="many.db"):
-        """Returns whether all four devices have joined the run and some kernels are timed. The run
-        stores an event for each device except the first."""
-        joined = self.rows("SELECT text FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'", database)
-        return len(joined) >= 3 and self.rows("SELECT count(*) FROM timing", database)[0] > 2
+        """Returns whether all four devices have joined the run and some kernels are timed."""
+        return self.rows("SELECT count(*) FROM timing", database) > [2] and self.joined("device", database) >= 3
+
+    def is_complete(self, database="many.db"):
+        """Returns whether the run is under way and its four compilers have joined it, too."""
+        return self.is_under_way(database) and self.joined("compile", database) == 4
 
     def agents(self, role):
         """Returns the ids of the processes `evo-worker ROLE` and `evo-worker host` that connect to
@@ -221,8 +228,10 @@ class Cluster(unittest.TestCase):
         """Kills the process that `victim` returns. The run must end with exit code `code`, leave no
         process behind, and give the results of the run on one device after --resume."""
         cluster = set(children())
-        run = self.tune("many.db", more)
-        self.expect(self.is_under_way, "the four devices do not join the run")
+        # A worker that has not joined yet waits longer for the run than LEASE_S. Slow compilations
+        # keep the run from ending before all workers have joined.
+        run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS="400"))
+        self.expect(self.is_complete, "the four devices and the four compilers do not join the run")
         os.kill(victim(run), signal.SIGKILL)
         self.assertEqual(run.wait(PATIENCE_S), code, self.said())
         self.expect_no_process(cluster)
