@@ -48,9 +48,10 @@ namespace evo::ptx {
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. A weak write that leaves the value in memory unchanged is not reported. Not
-/// checked are atomics on locations that other CTAs read, memory beyond kMostShadow,
-/// and launches of more than kMostCtas CTAs.
+/// location later. A weak write that leaves the value in memory unchanged is not reported. A strong
+/// store, an exchange or a compare-and-swap is not compared with an earlier weak write. Not checked
+/// are memory beyond kMostShadow and launches of more than kMostCtas CTAs. Weak reads are recorded
+/// up to the limits kMostPlainReads, kMostLate and kMostLeft.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -110,7 +111,7 @@ class GlobalRaces {
 
   [[nodiscard]] bool is_on() const { return is_on_; }
   /// True if no instruction of the kernel orders its CTAs, because the kernel has no strong
-  /// accesses and no clusters; a PlainShadow then replaces the shadow words.
+  /// accesses to global memory and no clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   /// Whether strong writes without an earlier fence are recorded, too (CtaHistory::follows).
   [[nodiscard]] bool records_unfenced() const { return has_strong_reads_; }
