@@ -24,9 +24,9 @@ namespace evo::ptx {
 
 /// Finds races in global memory between the CTAs of one launch. A race is an access to memory that
 /// kernels may write, if the access is not ordered after a conflicting access of another CTA to the
-/// same location. The reported races do not depend on the order in which CTAs run. "Weak" and
-/// "strong" mean the same as in the memory consistency model of PTX; a strong write is an atomic or
-/// a strong store.
+/// same location. Apart from the exceptions below, the reported races do not depend on the order in
+/// which CTAs run. "Weak" and "strong" mean the same as in the memory consistency model of PTX; a
+/// strong write is an atomic or a strong store.
 ///
 /// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer (see
 /// start()) records the warp and the time of the last weak write, the last strong write and the
@@ -49,9 +49,10 @@ namespace evo::ptx {
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
 /// location later. A weak write that leaves the value in memory unchanged is not reported. A strong
-/// store, an exchange or a compare-and-swap is not compared with an earlier weak write. Not checked
-/// are memory beyond kMostShadow and launches of more than kMostCtas CTAs. Weak reads are recorded
-/// up to the limits kMostPlainReads, kMostLate and kMostLeft.
+/// store, an exchange or a compare-and-swap is not compared with an earlier weak write, so a race
+/// between them is reported only if the weak write runs later. Not checked are memory beyond
+/// kMostShadow and launches of more than kMostCtas CTAs. Weak reads are recorded up to the limits
+/// kMostPlainReads, kMostLate and kMostLeft.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {

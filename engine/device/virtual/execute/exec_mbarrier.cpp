@@ -121,7 +121,8 @@ MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address, std::size
         HazardKind::kBarrier, pc_of(warp), -1,
         "no initialised mbarrier at " + cta.names().shared(address) +
             (&owner == &cta ? "" : " in the CTA of rank " + std::to_string(owner.cluster_rank())) +
-            " (" + (found == owner.mbarriers().end() ? "not initialised" : "overwritten") +
+            " (" +
+            (found == owner.mbarriers().end() ? "uninitialised or invalidated" : "overwritten") +
             "), used by " + cta.names().thread(warp.index, static_cast<int>(lane)));
     return nullptr;
   }

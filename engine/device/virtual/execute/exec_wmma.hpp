@@ -76,8 +76,8 @@ struct WmmaShapeOperands {
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 
 /// Returns true if all 32 lanes of the warp execute the instruction. If running lanes have not
-/// reached the instruction, makes the others wait and returns false. If a lane has exited, reports
-/// a hazard and returns false.
+/// reached the instruction, makes the others wait and returns false. If fewer than 32 lanes run,
+/// reports a hazard and returns false.
 bool wmma_ready(Warp& warp);
 
 }  // namespace evo::ptx
