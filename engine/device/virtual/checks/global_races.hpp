@@ -49,10 +49,10 @@ namespace evo::ptx {
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
 /// location later. A weak write that leaves the value in memory unchanged is not reported. A strong
-/// store, an exchange or a compare-and-swap is not compared with an earlier weak write, so a race
-/// between them is reported only if the weak write runs later. Not checked are memory beyond
-/// kMostShadow and launches of more than kMostCtas CTAs. Weak reads are recorded up to the limits
-/// kMostPlainReads, kMostLate and kMostLeft.
+/// store, an exchange or a compare-and-swap is not compared with a weak write that ran earlier,
+/// except for the missing fence above; if the weak write runs later, the race is reported. Not
+/// checked are memory beyond kMostShadow and launches of more than kMostCtas CTAs. Weak reads are
+/// recorded up to the limits kMostPlainReads, kMostLate and kMostLeft.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
