@@ -36,7 +36,8 @@ namespace evo::ptx {
 ///      in a warp that a barrier orders after v.
 ///   2. After the fence or release, CTA A executes a strong write to some location.
 ///   3. CTA B, which needs no fence, reads the value of the strong write, or of an atomic that
-///      modified the value, in warp w or in a warp that a barrier orders before w.
+///      modified the value, by a strong read or an atomic, in warp w or in a warp that a barrier
+///      orders before w.
 /// The write of CTA A is also ordered if a third CTA reads the value of A before its own strong
 /// write, and CTA B reads the value of the third CTA (see CtaHistory). Accesses to the location of
 /// the strong write itself need no fence if CTA B read exactly the value of the strong write; a

@@ -62,8 +62,8 @@ void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& a
   }
 }
 
-/// Counts the successive failed waits for an mbarrier. A wait within a few instructions of the
-/// previous wait counts as successive, because a warp that only waits repeats its wait at once.
+/// Counts the successive failed waits for an mbarrier. A wait at most kLoop instructions after the
+/// previous failed wait counts as successive, because a warp that only waits repeats its wait soon.
 void note_vain_wait(Warp& warp) {
   constexpr std::uint64_t kLoop = 64;
   const bool is_soon = warp.executed - warp.waited_at <= kLoop;

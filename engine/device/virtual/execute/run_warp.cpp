@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
-/// A warp checks whether all uninitialised registers have been overwritten each time it has
-/// executed this number of instructions.
+/// A warp checks whether all uninitialised registers have been overwritten when its turn begins and
+/// each time it has executed this number of instructions in the turn.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
