@@ -17,7 +17,7 @@ struct AluOperands {
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// Operands of a cvt that rounds: to an integer, to a narrower float, or to an integral value of a
+/// Operands of a cvt that rounds: to an integer, to a float, or to an integral value of the same
 /// float type.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;

@@ -26,8 +26,8 @@ struct HelperHandlers {
   /// 2, 4, 8 or 16 bytes. For destinations of 2 bytes, the source may also be the low byte of a
   /// register.
   Handler resize[5][5][2] = {};  // AluOperands
-  /// Handlers that convert integers to floats, by [signed][log2 of the integer's bytes − 1], with
-  /// AluOperands.
+  /// Handlers that convert integers to floats, by [signed][(log2 of the integer's bytes) − 1],
+  /// with AluOperands.
   Handler integer_to_f64[2][3] = {};
   Handler integer_to_f32[2][3] = {};
   /// Handlers that convert floats to integers, by [signed][log2 of the integer's bytes], with
@@ -69,8 +69,8 @@ struct CpuidWords {
 /// True if the host's CPU and operating system support all extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the
-/// CPU supports AVX2.
+/// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if
+/// has_avx2() is true.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

@@ -57,7 +57,8 @@ void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, f
 /// Transposes [8][k] to [k][8], for the parameter `b` of mma_tile(). `k` must be a multiple of 8.
 void transpose_rows(const float* from, int k, float* to);
 
-/// Computes one step for one element in double precision, as a simple reference for mma_tile().
+/// Computes one step for one element in double precision. mma_tile() uses this function for tiles
+/// with infinities or NaN; for other tiles, it is the reference of tests.
 [[nodiscard]] float dot_step_reference(const DotRule& rule, int count, int min_exponent,
                                        const float* a, const float* b, float c);
 

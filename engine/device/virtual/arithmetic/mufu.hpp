@@ -14,7 +14,7 @@
 
 namespace evo::ptx {
 
-/// u² for u = `fraction` / 2^bits, in units of 2^-15. Products of two bits that are smaller than
+/// u² for u = `fraction` / 2^kBits, in units of 2^-15. Products of two bits that are smaller than
 /// 2^-15 are omitted, as in the hardware.
 template <int kBits>
 EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {

@@ -18,7 +18,7 @@ struct RemoteAccess {
 };
 
 /// Records the accesses that other CTAs of the cluster made to the shared memory of one CTA: for
-/// every granule, the last write and the last read by each warp.
+/// every granule, the last write by any warp, and the last read of each warp.
 class ClusterShadow {
  public:
   /// `granule`: bytes per shadow word. `ctas`: CTAs of the cluster. `warps`: warps of each CTA.

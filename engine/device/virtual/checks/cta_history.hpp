@@ -47,7 +47,7 @@ class CtaHistory {
                            std::uint32_t time);
 
   /// True if `warp` has read a strong write by CTA `other` that follows the access that
-  /// `other_warp` of this CTA made at `time`, with or without a fence between them.
+  /// `other_warp` of CTA `other` made at `time`, with or without a fence between them.
   [[nodiscard]] bool follows(int warp, const VectorClock& clock, std::uint64_t other,
                              int other_warp, std::uint32_t time);
 
@@ -80,7 +80,7 @@ class CtaHistory {
     Chains all;               ///< also chains acquired by the releasing CTAs
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
-        published;  ///< by CTA: the times of its warps that acquired releases publish
+        published;  ///< by CTA and warp: the time up to which acquired releases publish accesses
   };
   struct Seen {
     std::uint64_t change = 0;

@@ -24,9 +24,9 @@ namespace evo::ptx {
 
 /// Finds races in global memory between the CTAs of one launch. A race is an access to memory that
 /// kernels may write, if the access is not ordered after a conflicting access of another CTA to the
-/// same location. The reported races do not depend on the order in which CTAs run. "Weak" and
-/// "strong" mean the same as in the memory consistency model of PTX; a strong write is an atomic or
-/// a strong store.
+/// same location. Apart from the exceptions below, the reported races do not depend on the order in
+/// which CTAs run. "Weak" and "strong" mean the same as in the memory consistency model of PTX; a
+/// strong write is an atomic or a strong store.
 ///
 /// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer (see
 /// start()) records the warp and the time of the last weak write, the last strong write and the
@@ -36,7 +36,8 @@ namespace evo::ptx {
 ///      in a warp that a barrier orders after v.
 ///   2. After the fence or release, CTA A executes a strong write to some location.
 ///   3. CTA B, which needs no fence, reads the value of the strong write, or of an atomic that
-///      modified the value, in warp w or in a warp that a barrier orders before w.
+///      modified the value, by a strong read or an atomic, in warp w or in a warp that a barrier
+///      orders before w.
 /// The write of CTA A is also ordered if a third CTA reads the value of A before its own strong
 /// write, and CTA B reads the value of the third CTA (see CtaHistory). Accesses to the location of
 /// the strong write itself need no fence if CTA B read exactly the value of the strong write; a
@@ -48,9 +49,11 @@ namespace evo::ptx {
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
-/// location later. A weak write that leaves the value in memory unchanged is not reported. Not
-/// checked are atomics on locations that other CTAs read, memory beyond kMostShadow,
-/// and launches of more than kMostCtas CTAs.
+/// location later. A weak write that leaves the value in memory unchanged is not reported. A strong
+/// store, an exchange or a compare-and-swap is not compared with a weak write that ran earlier,
+/// except for the missing fence above; if the weak write runs later, the race is reported. Not
+/// checked are memory beyond kMostShadow and launches of more than kMostCtas CTAs. Weak reads are
+/// recorded up to the limits kMostPlainReads, kMostLate and kMostLeft.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -110,7 +113,7 @@ class GlobalRaces {
 
   [[nodiscard]] bool is_on() const { return is_on_; }
   /// True if no instruction of the kernel orders its CTAs, because the kernel has no strong
-  /// accesses and no clusters; a PlainShadow then replaces the shadow words.
+  /// accesses to global memory and no clusters; a PlainShadow then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   /// Whether strong writes without an earlier fence are recorded, too (CtaHistory::follows).
   [[nodiscard]] bool records_unfenced() const { return has_strong_reads_; }

@@ -47,11 +47,11 @@ class LaneOrder {
   /// access of at least one lane is certainly not ordered.
   [[nodiscard]] bool is_unordered(int lane, int span, std::uint32_t time) const;
 
-  /// The time before which the accesses of every lane are ordered before the current instruction of
-  /// at least one of `lanes`, apart from the accesses of `lanes` themselves.
+  /// The time before which the accesses of every lane outside of `lanes` are ordered before the
+  /// current instruction of at least one of `lanes`.
   [[nodiscard]] std::uint32_t known_to(std::uint32_t lanes) const;
-  /// A mask of `lanes` and of the lanes that have later accesses than known_to(lanes) which are
-  /// ordered before the current instruction of one of `lanes`.
+  /// A mask of `lanes` and of each other lane whose accesses up to a later time than
+  /// known_to(lanes) are ordered before the current instruction of one of `lanes`.
   [[nodiscard]] std::uint32_t better_known_to(std::uint32_t lanes) const;
 
  private:

@@ -8,11 +8,11 @@
 
 namespace evo::ptx {
 
-/// Records which CTAs wrote and read each granule (`place`) of a buffer, for a kernel without
-/// strong accesses. If a kernel has no strong accesses, no instruction orders its CTAs, so a
-/// PlainShadow does not record the times of accesses. For a buffer that is only written, a
-/// PlainShadow takes an eighth of the memory of the shadow words (GlobalRaces::Word), whose memory
-/// traffic is the bottleneck for elementwise kernels.
+/// Records which CTAs wrote and read each granule (`place`) of a buffer, for a kernel that has
+/// neither strong accesses to global memory nor clusters. No instruction orders the CTAs of such a
+/// kernel, so a PlainShadow does not record the times of accesses. For a buffer that is only
+/// written, a PlainShadow takes an eighth of the memory of the shadow words (GlobalRaces::Word),
+/// whose memory traffic is the bottleneck for elementwise kernels.
 ///
 /// A CTA is stored as its linear index plus 1; 0 means that there was no access. Callers must hold
 /// the lock of the stripe that contains the granule.

@@ -350,8 +350,10 @@ void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
         own[static_cast<std::size_t>(warp)];
   });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
-    // Accesses of threads that do not execute the fence are ordered before the fence only if they
-    // precede the latest time. Missing order among lanes is found as a race.
+    // If only some lanes execute the fence, other lanes may have made accesses at the current time
+    // of the warp, so the fence covers earlier times only; lane_fences_ covers the lanes that
+    // execute it. An earlier access of another lane that is not ordered before the fence is found
+    // as a race.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }

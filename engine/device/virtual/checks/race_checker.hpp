@@ -32,8 +32,8 @@ struct Conflict {
   std::uint32_t other_time = 0;  ///< of the other access, in the clock of its warp
 };
 
-/// Finds races in shared memory by the happens-before relation. A shadow word for every granule
-/// holds the last write and the last read by each warp, and WarpClocks says which of them are
+/// Finds races in shared memory by the happens-before relation. Shadow words for every granule hold
+/// the last write by any warp and the last read of each warp, and WarpClocks says which of them are
 /// ordered before an access. The reported races do not depend on the order in which warps run. A
 /// RaceChecker also records which bytes were never written.
 class RaceChecker {
@@ -64,13 +64,14 @@ class RaceChecker {
   /// Checks and records an atomic, which both reads and writes.
   [[nodiscard]] Result atomic(const Access& access);
 
-  /// Records that a cp.async was issued. Until complete_async(), no thread may access the
-  /// destination of the cp.async.
+  /// Records that a cp.async, a bulk copy into shared memory or an st.async was issued, and returns
+  /// conflicts. Until complete_async() (cp.async) or complete_copy(), no thread may access its
+  /// destination.
   [[nodiscard]] Result begin_async(const Access& access);
   /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
-  /// Records that bulk copies into shared memory have completed. The copies count as one write at
-  /// time `time` of the entry `copies` (at least kMaxWarps) of the vector clocks.
+  /// Records that bulk copies into shared memory, or an st.async, have completed. They count as one
+  /// write at time `time` of the entry `copies` (at least kMaxWarps) of the vector clocks.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The
@@ -81,7 +82,8 @@ class RaceChecker {
   /// bytes has replaced their records.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
-  /// Records that a copy to another CTA, which the warp issued at `time`, has read its source.
+  /// Records that a bulk copy out of this memory into shared memory of the cluster, which the warp
+  /// issued at `time`, has read its source.
   [[gnu::cold]] void complete_copy_read(const Access& access, std::uint32_t time);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
   /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.

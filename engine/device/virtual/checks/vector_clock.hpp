@@ -50,7 +50,7 @@ struct VectorClock {
       own = {own.mask | added.mask, std::max(own.time, added.time)};
     }
   }
-  /// Whether join(other) would change nothing.
+  /// True only if join(other) would change nothing; false if `other` has elements in some_lanes.
   [[nodiscard]] bool includes(const VectorClock& other) const {
     if (other.has_some_lanes) return false;
     bool all = true;

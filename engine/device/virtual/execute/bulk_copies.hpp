@@ -33,10 +33,10 @@ struct BulkLoad {
   std::uint32_t pc = 0;
   std::vector<std::uint32_t> chunks;  ///< destinations
   std::vector<std::byte> data;
-  std::vector<std::uint16_t> taint;  ///< uninitialised bytes of each chunk; empty: none
+  std::vector<std::uint16_t> taint;  ///< of each chunk, a mask of uninitialised bytes; empty: none
   Cta* source = nullptr;             ///< the CTA whose shared memory is copied; null: global memory
   std::uint32_t source_time = 0;     ///< the time of the warp when it issued the copy
-  std::vector<std::uint32_t> sources = {};  ///< addresses of the chunks in the source's CTA
+  std::vector<std::uint32_t> sources = {};  ///< addresses of the chunks in `source`
 };
 
 /// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
@@ -71,9 +71,9 @@ void start_load(Warp& warp, Cta& owner, MBarrier& barrier, BulkLoad load);
 /// Starts a copy by `lane` out of shared memory, which belongs to the thread's current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 
-/// Completes the bulk stores of `lanes`, except those in the newest `keep` bulk groups of each
-/// lane. Completes the reads of shared memory by the stores and, unless `only_reads` is true, their
-/// writes to global memory.
+/// Completes the committed bulk stores of `lanes`, except those in the newest `keep` committed bulk
+/// groups of each lane. Completes the reads of shared memory by the stores and, unless `only_reads`
+/// is true, their writes to global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
 /// Must be called when a warp exits: reports bulk stores whose source the kernel has not waited for
 /// (wait_group.read), then completes all bulk stores.

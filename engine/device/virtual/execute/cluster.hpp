@@ -59,7 +59,7 @@ class Cluster {
   [[nodiscard]] bool has_ended(std::uint32_t rank) const { return members_[rank].has_ended; }
   /// True if no warp of any CTA can run.
   [[nodiscard]] bool is_stuck() const;
-  /// True if only_waits() is true for all CTAs.
+  /// True if Cta::only_waits() is true for all CTAs.
   [[nodiscard]] bool only_waits() const;
   /// True if a thread of the CTA knows that all CTAs have started, because it has waited at the
   /// barrier of the cluster.

@@ -35,8 +35,8 @@ struct WaitGroupOperands {
 };
 void exec_wait_group(Warp& warp, const Instr& in);
 
-/// Completes the cp.async copies of the lanes in `mask`, except those in the `keep` newest groups.
-/// If `keep` is −1, completes all copies, also those that are not committed.
+/// Completes the committed cp.async copies of the lanes in `mask`, except those in the `keep`
+/// newest committed groups. If `keep` is −1, completes all copies, also uncommitted ones.
 void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
 
 }  // namespace evo::ptx

@@ -51,7 +51,7 @@ void store_lane(Warp& warp, const LaneStore& store) {
     warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                    "st.async by " + warp.cta->names().thread(warp.index, store.lane) +
                        ": its mbarrier must be in the CTA of its destination, and the address of "
-                       "its destination a multiple of the " +
+                       "its destination must be a multiple of the " +
                        std::to_string(store.bytes) + " stored bytes");
     return;
   }

@@ -15,7 +15,8 @@ struct BarrierOperands {
   std::uint32_t count = kNoRegister;      ///< number of threads; kNoRegister: the whole CTA
   std::uint32_t predicate = kNoRegister;  ///< source operand of bar.red
   bool negated = false;                   ///< the predicate is negated
-  /// False for barrier.sync: the lanes of a warp may execute different barrier.sync instructions.
+  /// False for an instruction `barrier` without .aligned: the lanes of a warp may wait at different
+  /// barrier.sync instructions on the same barrier.
   bool is_aligned = true;
   BarrierOp op = BarrierOp::kSync;
   auto register_fields() { return std::tie(dst, id, count, predicate); }

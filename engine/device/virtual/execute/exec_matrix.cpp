@@ -23,8 +23,9 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// True if all lanes of the warp execute the instruction, as PTX requires for ldmatrix, stmatrix
-/// and movmatrix (.aligned); otherwise reports a hazard.
+/// True if all 32 lanes of the warp execute the instruction, as PTX requires for ldmatrix, stmatrix
+/// and movmatrix (.aligned). If running lanes have not reached the instruction, makes the others
+/// wait and returns false. If fewer than 32 lanes run, reports a hazard and returns false.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);

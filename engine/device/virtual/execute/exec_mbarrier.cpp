@@ -62,8 +62,8 @@ void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& a
   }
 }
 
-/// Counts the successive failed waits for an mbarrier. A wait within a few instructions of the
-/// previous wait counts as successive, because a warp that only waits repeats its wait at once.
+/// Counts the successive failed waits for an mbarrier. A wait at most kLoop instructions after the
+/// previous failed wait counts as successive, because a warp that only waits repeats its wait soon.
 void note_vain_wait(Warp& warp) {
   constexpr std::uint64_t kLoop = 64;
   const bool is_soon = warp.executed - warp.waited_at <= kLoop;
@@ -121,7 +121,8 @@ MBarrier* find_mbarrier(Warp& warp, Cta& owner, std::uint64_t address, std::size
         HazardKind::kBarrier, pc_of(warp), -1,
         "no initialised mbarrier at " + cta.names().shared(address) +
             (&owner == &cta ? "" : " in the CTA of rank " + std::to_string(owner.cluster_rank())) +
-            " (" + (found == owner.mbarriers().end() ? "never initialised" : "overwritten") +
+            " (" +
+            (found == owner.mbarriers().end() ? "uninitialised or invalidated" : "overwritten") +
             "), used by " + cta.names().thread(warp.index, static_cast<int>(lane)));
     return nullptr;
   }

@@ -27,8 +27,8 @@ void complete_phase_if_done(Cta& owner, MBarrier& barrier, std::uint64_t address
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
                                    bool in_cluster = false);
 
-/// The number of the mbarrier at `address` in the barrier events for the time model; smaller
-/// numbers are those of named barriers.
+/// The number by which barrier events (Cta::note_sync()) name the mbarrier at `address`. Numbers
+/// below 16 name the named barriers.
 [[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
   constexpr std::uint32_t kNamedBarriers = 16;
   return static_cast<std::uint32_t>(address) + kNamedBarriers;
@@ -56,7 +56,7 @@ struct MbarrierArriveOperands {
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
-  bool drops = false;       ///< arrive_drop: later phases need as many arrivals less
+  bool drops = false;       ///< arrive_drop: also lowers MBarrier::count, for later phases
   bool in_cluster = false;  ///< the mbarrier may be in another CTA of the cluster
   auto register_fields() { return std::tie(object.base, dst, operand); }
 };

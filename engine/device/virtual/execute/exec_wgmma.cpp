@@ -121,8 +121,8 @@ void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   }
 }
 
-/// For each block of a matrix, a mask: bit r is set if row (or column) r of the block has
-/// uninitialised bytes.
+/// For each block of a matrix, a mask: bit r is set if row r of a block of A, or column r of a
+/// block of B, has uninitialised bytes.
 using BlockTaint = std::vector<std::uint8_t>;
 
 std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::size_t chunk,

@@ -90,10 +90,9 @@ struct Geometry {
     return per_register() == 1 || (part == WmmaPart::kB) == column_major;
   }
 
-  /// The bytes per lane that the time model counts for the access of a GPU that begins with this
-  /// piece of a register (`bytes` bytes from element `element` on); 0 if the access began with an
-  /// earlier piece. One access of a GPU moves two adjacent f32 of a row, or all pieces of a
-  /// register (ldmatrix.trans).
+  /// A GPU moves two adjacent f32 of a row, or all pieces of a register (ldmatrix.trans), by one
+  /// access. If such an access begins with this piece (`bytes` bytes from element `element` on),
+  /// returns the bytes per lane that the time model counts for the access; otherwise, returns 0.
   [[nodiscard]] std::uint32_t machine_bytes(std::uint32_t reg, std::uint32_t element,
                                             std::uint32_t bytes) const {
     if (element > 0) return 0;

@@ -19,7 +19,7 @@ struct WmmaShape {
   Type c;  ///< accumulator and result
 
   /// Number of registers of a fragment that are not copies of other registers. f16 fragments of A
-  /// and B have eight registers, some of which are copies of others.
+  /// and B have eight registers, some of which may be copies of others.
   [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
   [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
   [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
@@ -75,8 +75,9 @@ struct WmmaShapeOperands {
 };
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 
-/// Returns true if all lanes of the warp execute the instruction; otherwise reports a hazard and
-/// returns false.
+/// Returns true if all 32 lanes of the warp execute the instruction. If running lanes have not
+/// reached the instruction, makes the others wait and returns false. If fewer than 32 lanes run,
+/// reports a hazard and returns false.
 bool wmma_ready(Warp& warp);
 
 }  // namespace evo::ptx

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
-/// A warp checks whether all uninitialised registers have been overwritten each time it has
-/// executed this number of instructions.
+/// A warp checks whether all uninitialised registers have been overwritten when its turn begins and
+/// each time it has executed this number of instructions in the turn.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
@@ -59,7 +59,7 @@ void report_divergence(Warp& warp) {
   const bool barrier = is_cta_barrier(program.code[pc]);
   std::string what = "only " + std::to_string(std::popcount(lanes)) + " of the " +
                      std::to_string(std::popcount(warp.alive)) + " running threads of warp " +
-                     std::to_string(warp.index) + " reach it";
+                     std::to_string(warp.index) + " reach the instruction";
   what += barrier ? " (barrier in divergent code)"
                   : "; every thread that its mask names (mma: all 32) must execute it or exit";
   warp.cta->fail(barrier ? HazardKind::kBarrier : HazardKind::kDivergence, static_cast<int>(pc),

@@ -42,7 +42,7 @@ struct PendingProduct {
 /// The origin of the first uninitialised data that a warp got from memory or another lane.
 struct UnknownData {
   int instruction = -1;       ///< instruction that read the data; -1: not recorded
-  int lane = 0;               ///< lane whose register a shuffle read
+  int lane = 0;               ///< if is_shuffled: lane whose register the shuffle read
   std::uint64_t address = 0;  ///< address in global memory; otherwise 0
   bool is_shuffled = false;   ///< from a lane that does not execute the shuffle
 };

@@ -22,8 +22,8 @@ class WarpScheduler {
   [[nodiscard]] Warp* pick(std::vector<Warp>& warps);
   /// Number of warp instructions after which another warp of the CTA may run.
   [[nodiscard]] std::uint64_t quantum();
-  /// Must be called after an action for which another warp or CTA could be waiting, such as a store
-  /// that changed memory.
+  /// Must be called for each action for which another warp or CTA could be waiting, such as a store
+  /// that may change memory.
   void note_progress() { progressed_ = true; }
   /// Must be called after a read that may poll memory that other warps or CTAs change.
   void note_poll() { ++polls_; }
@@ -32,10 +32,10 @@ class WarpScheduler {
   /// True if the CTA has polled at least kPollsOfWaiting times since a CTA last made progress, so
   /// that other CTAs should run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
-  /// Must be called after an operation that may take or release a lock: a strong store to global
+  /// Must be called for each operation that may take or release a lock: a strong store to global
   /// memory, or an atomic that changed global memory and returned the previous value. Returns true
-  /// if the CTA must pause now, so that another CTA can try to enter the critical section that the
-  /// lock protects.
+  /// if the CTA must pause after the operation, so that another CTA can try to enter the critical
+  /// section that the lock protects.
   [[nodiscard]] bool stands_aside_after_change();
   /// Must be called after a strong read, at `address`, of `value`. Returns true if the CTA must
   /// pause now, so that another CTA can take a lock between this CTA's read and its attempt to take

@@ -115,7 +115,7 @@ std::string allowed_instead(const Figure& figure, double value, DeviceModel& mod
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&
       (!is_whole || value == std::floor(value)))
     return {};
-  return fmt::format("a {}number {} 0, at most {:g}", is_whole ? "whole " : "",
+  return fmt::format("allowed: a {}number {} 0, at most {:g}", is_whole ? "whole " : "",
                      figure.may_be_zero ? "from" : "above", kMost);
 }
 
@@ -129,7 +129,7 @@ void read_figure(const JsonReader& all, const Figure& figure, const JsonReader& 
   if (reader.string("unit") != figure.unit)
     reader.fail("unit", fmt::format("allowed: {}", figure.unit));
   const std::string source = reader.line("source");
-  if (!sources.has(source)) reader.fail("source", "not one of \"sources\"");
+  if (!sources.has(source)) reader.fail("source", "allowed: a key of \"sources\"");
   (void)sources.line(source);
   reader.finish();
   put(value, figure.place(model));

@@ -32,7 +32,7 @@ struct ExecutedGrid {
 struct GridKinds {
   std::vector<CtaCounts> counts;  ///< sums over the executed CTAs of the kind
   std::vector<double> shares;     ///< the fraction of the grid's CTAs that each kind contains
-  LastSm last_sm;                 ///< only set if there are several kinds
+  LastSm last_sm;                 ///< only set if differ() is true for the executed CTAs
 };
 
 /// Groups the CTAs of a grid by their work (GridCounts::work). To find the SM that finishes last,

@@ -11,7 +11,7 @@
 namespace evo::ptx {
 
 /// Limit of the warp instructions of all samples together. The first sample may exceed it; further
-/// samples are executed to find differences between CTAs.
+/// samples are executed only if the work of the CTAs differs.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
 /// A grid in which only a sample of CTAs is executed.

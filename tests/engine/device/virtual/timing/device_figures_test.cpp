@@ -87,8 +87,9 @@ TEST(DeviceFigures, WhatIsWrongIsNamedWithWhatIsAllowed) {
   const OrderedJson json = parsed(device_files().front());
   OrderedJson half = json;
   half["figures"]["sms"]["value"] = 57.5;
-  EXPECT_NE(error_of(half).find("card.json: figures.sms.value: 57.5: a whole number above 0"),
-            std::string::npos)
+  EXPECT_NE(
+      error_of(half).find("card.json: figures.sms.value: 57.5: allowed: a whole number above 0"),
+      std::string::npos)
       << error_of(half);
   OrderedJson none = json;
   none["figures"].erase("l2_write");
