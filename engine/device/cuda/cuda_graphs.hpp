@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Captures launches into graphs and times them.
+/// Captures launches into graphs, and times graphs and single launches.
 class CudaGraphs {
  public:
   /// `driver` and `queue` must outlive this object.

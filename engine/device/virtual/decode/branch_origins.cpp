@@ -17,8 +17,8 @@ constexpr std::size_t kMuchCode = 32;
 using Origin = std::uint8_t;
 /// the CTA's index, or data loaded from an address that depends on this index
 constexpr Origin kPlace = 1;
-constexpr Origin kData = 2;   ///< values that no slice can compute
-constexpr Origin kWait = 4;   ///< the completion of an mbarrier
+constexpr Origin kData = 2;  ///< values that no slice can compute
+constexpr Origin kWait = 4;  ///< the completion of an mbarrier
 
 Origin origin_of(Special special) {
   switch (special) {

@@ -22,7 +22,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMostCommits = 64;  ///< limit of InFlight::commits
-/// limit of a measure for the size of the states of both analyses, which run() computes
+/// limit of the size of the states of both analyses, as run() estimates it
 constexpr std::size_t kMostStates = 1U << 27;
 
 struct InFlight {
