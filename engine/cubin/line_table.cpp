@@ -94,8 +94,8 @@ Targets targets_of(std::span<const ElfSection> sections) {
 }
 
 /// The number of the line `.version` in the PTX text that the cubin contains; 0 if there is no such
-/// line. LineOfCode counts lines from the line of `.version`, so that a comment that is put before
-/// `.version` later does not change the numbers.
+/// line. LineOfCode counts lines from the line of `.version`, so that the numbers also hold for the
+/// stored PTX, in which with_entries() may have put comments before `.version`.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;

@@ -8,7 +8,7 @@ namespace evo {
 
 /// A machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, whose upper bits encode
 /// the compiler's scheduling. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
-/// Microbenchmarking", 2018, section 2.1; compared with the output of nvdisasm.
+/// Microbenchmarking", 2018, section 2.1; it agrees with the output of nvdisasm.
 struct MachineInstruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

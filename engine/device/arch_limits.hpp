@@ -8,7 +8,7 @@ namespace evo {
 
 /// The limits of shared memory and threads per CTA that all devices of an architecture ("sm_89")
 /// share (CUDA programming guide, technical specifications per compute capability). With
-/// arch_limits(), a kernel can be checked on a machine that has no device of its architecture.
+/// arch_limits(), the resource gate can check a kernel on a machine without any device.
 /// Throws InputError if `arch` is not "sm_" and a number, which one letter may follow.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 

@@ -67,7 +67,7 @@ enum class FaultKind {
 /// The reason why a kernel could not be loaded or did not run to its end.
 struct Fault {
   std::string reason;        ///< one line
-  std::string detail = {};   ///< all hazards, one per line
+  std::string detail = {};   ///< all hazards that a virtual GPU found, one per line
   bool device_lost = false;  ///< the context is lost, so the process must be replaced
   FaultKind kind = FaultKind::kDefect;
 };

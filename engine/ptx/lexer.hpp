@@ -29,8 +29,7 @@ struct Token {
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// Returns the next token. At the end of the text, every call returns a kEnd
-  /// token.
+  /// Returns the next token. At the end of the text, every call returns a kEnd token.
   Token next();
 
  private:

@@ -41,7 +41,7 @@ class CallSites {
   std::vector<SourceLocation> sites_;
 };
 
-/// "inner.cuh:12, inlined at kernel.cu:34".
+/// A source location and its chain of call sites as text: "inner.cuh:12, inlined at kernel.cu:34".
 [[nodiscard]] std::string describe_source(const SourceLocation& location,
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);

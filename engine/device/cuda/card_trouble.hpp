@@ -16,7 +16,7 @@ namespace evo {
 struct CardSurroundings {
   NvmlFacts nvml;
   std::vector<DeviceFile> files;
-  std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, even if empty
+  std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, if it is set
 };
 
 /// Collects the facts about this machine and the environment of this process.

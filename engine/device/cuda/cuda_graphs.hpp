@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Captures launches into graphs and times them.
+/// Captures launches into graphs, and times graphs and single launches.
 class CudaGraphs {
  public:
   /// `driver` and `queue` must outlive this object.
@@ -21,10 +21,11 @@ class CudaGraphs {
   /// Captures the work that `queue` puts on the stream, without running it. Returns a fault if the
   /// driver refuses the work.
   [[nodiscard]] std::variant<CUgraphExec, Fault> capture(const std::function<CUresult()>& queue);
-  /// Microseconds from the graph's start to its end, by the GPU's clock.
+  /// Microseconds from the graph's start to its end, by the GPU's clock. Returns a fault if the
+  /// driver refuses the graph, or if a kernel fails.
   [[nodiscard]] std::variant<double, Fault> run(CUgraphExec graph);
   /// Microseconds from the start to the end of the work that `queue` puts on the stream, by the
-  /// GPU's clock. Returns a fault if the driver refuses the work.
+  /// GPU's clock. Returns a fault if the driver refuses the work, or if a kernel fails.
   [[nodiscard]] std::variant<double, Fault> time(
       const std::function<std::optional<Fault>()>& queue);
   void release(CUgraphExec graph);

@@ -297,8 +297,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// Sets the members of `context` that depend only on the device, the kernel and the run options.
-  /// Increments the launch number, unless the kernel is a slice.
+  /// Sets the members of `context` that depend only on the device, the kernel, the launch
+  /// configuration and the run options. Increments the launch number, unless the kernel is a slice.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();

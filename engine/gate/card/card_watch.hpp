@@ -41,9 +41,9 @@ class CardWatch {
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
   /// Call look_for_others() before the first launch. If the driver lists no other process on the
-  /// card, which some drivers cannot do, measures how busy other processes keep the card; state()
-  /// reports this if it is above 5 %. Waits up to 1.2 s for the card to become idle, because the
-  /// driver reports the average utilization over the recent past.
+  /// card (some drivers cannot list processes), measures how busy other processes keep the card;
+  /// state() reports this if it is above 5 %. Waits up to 1.2 s for the card to become idle,
+  /// because the driver reports the average utilization over the recent past.
   void look_for_others();
 
   /// Begins the timing of a kernel. Call begin() after the kernel's warm-up, if there is one.

@@ -57,7 +57,7 @@ struct CheckCase {
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
-  /// numbers of the configuration's macros, and of names of values such as SWIZZLE_XOR
+  /// numbers of the configuration's macros, and of value names such as SWIZZLE_XOR (value_names())
   Values macros;
 
   /// Throws ProblemError if the launch is outside of CUDA's limits or no step runs.

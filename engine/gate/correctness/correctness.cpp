@@ -297,8 +297,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   //    each shape is checked with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
-  // 7. If the kernel may start before its inputs are written, launch it during the write of an
-  // input.
+  // 7. If the kernel may start before its inputs are written, launch it while an input is written.
   if (!trials.is_over()) check_early_start(trials, kernel, first);
   if (trials.unsettled() > 1) job.progress("checking " + name);
   CorrectnessResult result = clock.take(trials);

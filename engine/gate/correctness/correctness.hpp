@@ -33,8 +33,8 @@ struct CorrectnessOptions {
   /// On a virtual GPU, each thread counts as at least this number of floating-point operations,
   /// because elementwise kernels may launch many threads for few operations.
   double flops_of_thread = 0;
-  /// Shapes are checked in ascending order of work, until their total number of floating-point
-  /// operations exceeds this limit. The first shape is always checked.
+  /// Shapes are checked in ascending order of work, as long as their total number of floating-point
+  /// operations does not exceed this limit. The first shape is always checked.
   double flops_of_all_shapes = 1e18;
   std::function<double()> now_ms = steady_ms;  ///< the clock that times launches
 };

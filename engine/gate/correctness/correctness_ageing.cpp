@@ -56,8 +56,8 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   return result;
 }
 
-/// Number of launches before a kernel is checked again on a virtual GPU; fewer, but at least 16, on
-/// shapes with much work.
+/// Number of launches before a kernel is checked again on a virtual GPU: kAgedLaunches or, on
+/// shapes with much work, fewer, but at least 16.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
   // 2^31 floating-point operations, which take some seconds on a virtual GPU
   constexpr double kWork = 2147483648.0;

@@ -18,8 +18,8 @@ namespace evo {
 ///
 /// GridCover proves that the sampled CTAs (draw_part) represent the grid: the grid's CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are
-/// expected to change). All elements that the sampled CTAs write are compared. If GridCover cannot
-/// prove this, the whole grid must run.
+/// expected to change). If GridCover cannot prove this, the whole grid must run. Otherwise, all
+/// elements that the sampled CTAs write are compared.
 class ElementSample {
  public:
   /// All objects passed by reference must outlive this object. `flops`: approximate limit of the

@@ -21,8 +21,8 @@ class CheckKernel {
   /// combine the results of all CTAs.
   static constexpr std::uint64_t kMostCtas = 1024;
 
-  /// `device` must outlive this object. Throws CudaError if the device does not support the kernel
-  /// or does not measure.
+  /// `device` must outlive this object. Throws CudaError if the device cannot load the kernel, and
+  /// std::logic_error if the device does not measure.
   CheckKernel(Device& device, const KernelImage& kernels, const std::string& entry);
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;

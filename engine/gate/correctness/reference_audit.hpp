@@ -26,7 +26,7 @@ class ReferenceAudit {
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
-  /// Call it after the last take(). Throws ProblemError if an output with several elements is
+  /// To be called after the last take(). Throws ProblemError if an output with several elements is
   /// constant over all cases, or if inputs are random but an output is the same for all seeds on
   /// every shape.
   void require_meaningful() const;

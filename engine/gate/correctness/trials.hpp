@@ -33,7 +33,7 @@ class Trials {
   /// How a launch is judged.
   enum class Kind {
     kSeed,   ///< compared with the expected outputs; its errors enter the result
-    kExtra,  ///< like kSeed, but its errors do not enter the result: the inputs are not new
+    kExtra,  ///< like kSeed, but its errors do not enter the result, as its inputs are not new
     /// compared bit for bit with the outputs that keep_outputs() copied; like kExtra if the kernel
     /// is not deterministic
     kRepeat,

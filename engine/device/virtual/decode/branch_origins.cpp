@@ -15,9 +15,10 @@ constexpr std::size_t kMuchCode = 32;
 
 /// Flags that say why a value may differ between CTAs; 0: the value is the same in all CTAs.
 using Origin = std::uint8_t;
-constexpr Origin kPlace = 1;  ///< the CTA's index, or loaded data
-constexpr Origin kData = 2;   ///< values that no slice can compute
-constexpr Origin kWait = 4;   ///< the completion of an mbarrier
+/// the CTA's index, or data loaded from an address that depends on this index
+constexpr Origin kPlace = 1;
+constexpr Origin kData = 2;  ///< values that no slice can compute
+constexpr Origin kWait = 4;  ///< the completion of an mbarrier
 
 Origin origin_of(Special special) {
   switch (special) {

@@ -107,7 +107,8 @@ class DecodeContext {
   void place_kernel_parameters();
   void decode_call(const Instruction& in, int depth);
   bool decode_system_call(const Instruction& in);
-  /// The offset in local memory of a .param variable, with `bytes` bytes, of a call.
+  /// The offset in local memory of a .param variable that a call passes. Throws PtxError unless the
+  /// variable has `bytes` bytes.
   std::uint32_t call_variable(const Operand& operand, std::uint64_t bytes);
   std::uint32_t resized(std::uint32_t reg, Type from, Type to);
   std::int64_t allocate_shared(const Variable& variable);

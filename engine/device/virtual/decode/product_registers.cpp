@@ -14,14 +14,15 @@
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
 //    last wgmma.fence: a wgmma with its accumulator or A fragment in one of them lacks a
-//    wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
-//    compilers may leave moves of dead values before the wgmma.
+//    wgmma.fence. The accumulators of a wgmma that does not read their previous content (its
+//    scale-d is known to be 0) are exempt, because compilers may leave moves of dead values before
+//    the wgmma.
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kMostCommits = 64;  ///< limit of InFlight::commits
-/// approximate limit in bytes of the analysis's states at all instructions
+/// limit of the size of the states of both analyses, as run() estimates it
 constexpr std::size_t kMostStates = 1U << 27;
 
 struct InFlight {

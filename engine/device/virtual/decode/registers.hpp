@@ -39,8 +39,8 @@ struct Address {
   std::int64_t offset = 0;
 };
 
-/// How a memory access is ordered with other accesses. An access with .relaxed, .volatile, .acquire
-/// or .release is strong.
+/// How a memory access is ordered with other accesses. An access with .relaxed, .volatile, .mmio,
+/// .acquire or .release is strong, and so is an atomic.
 struct AccessOrder {
   bool strong = false;
   bool acquire = false;

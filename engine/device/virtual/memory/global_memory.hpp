@@ -25,7 +25,7 @@ struct GlobalBuffer {
   std::uint64_t bytes = 0;
   bool writable = true;
   bool is_kept = false;     ///< BufferSpec::is_kept
-  bool is_private = false;  ///< no other kernel writes the buffer
+  bool is_private = false;  ///< belongs to one kernel, and no other kernel writes it
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each written byte
   std::atomic<bool> all_written{false};

@@ -139,8 +139,8 @@ bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const Lan
   return true;
 }
 
-/// Reports an access to memory that the previous kernel may write if the access precedes
-/// griddepcontrol.wait.
+/// Reports the lanes that access memory before they execute griddepcontrol.wait, although the
+/// previous kernel may still write this memory.
 void check_grid_wait(Warp& warp, const LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   for_lanes(early_lanes(warp, mask), [&](int lane) {

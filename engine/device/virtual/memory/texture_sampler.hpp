@@ -21,8 +21,8 @@ struct Texel {
 
 /// Samples the texture at floating-point coordinates, as the CUDA C++ Programming Guide describes
 /// in "Texture Fetching". Weights of the linear filter are rounded to the nearest 1/256. The
-/// products of weights and texels and their sum are computed exactly, and the result is rounded
-/// once.
+/// products of weights and texels and their sum are computed in double precision, and the result is
+/// then rounded to single precision.
 [[nodiscard]] Texel sample_texture(const Texture& texture, std::array<float, 2> coordinates);
 
 }  // namespace evo::ptx
