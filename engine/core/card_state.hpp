@@ -12,7 +12,7 @@ namespace evo {
 enum class Slowdown {
   kPowerCap,         ///< the card draws as much power as its cap allows, as under any heavy load
   kHardware,         ///< the card's hardware cut its clocks to half or less, to protect the card
-  kSoftwareThermal,  ///< the driver lowers the clocks to stay below the card's temperature limit
+  kSoftwareThermal,  ///< the driver lowers the clocks to keep the card below its temperature limit
   kHardwareThermal,  ///< the card exceeded its temperature limit
   kPowerBrake,       ///< the power supply asked for less power
 };
@@ -46,7 +46,7 @@ struct CardState {
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
   /// Percentage of the time in which the card was busy before this process launched anything; unset
-  /// if it is at most 5 %, or if the driver lists other processes, because `others` then names them.
+  /// if it is at most 5 %, or if the driver lists other processes, which `others` then names.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;

@@ -136,7 +136,8 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     std::variant<Finished, Failed> result = co_await attempt(request, retried, needs);
     const auto* failed = std::get_if<Failed>(&result);
     if (failed == nullptr || !failed->lost_host || hosts == kMostHosts) co_return result;
-    tell("compilation repeated", failed->failure.reason + "; the kernel is compiled on another host");
+    tell("compilation repeated",
+         failed->failure.reason + "; the kernel is compiled on another host");
     retried = true;
   }
 }
