@@ -33,8 +33,8 @@ class FileWatch {
 
   /// The recorded files, sorted by path.
   [[nodiscard]] std::vector<Dependency> dependencies() const;
-  /// The paths of the files that this FileWatch hid from the process although they exist, or that
-  /// the process tried to write; without folders; each path once.
+  /// The paths of the existing files that this FileWatch hid from the process or did not let the
+  /// process write; without folders; each path once.
   [[nodiscard]] std::vector<std::string> refused() const;
   /// Whether the process has called an intercepted function; false after a compilation means that
   /// this program does not intercept the C library's functions.

@@ -240,7 +240,8 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // If two branches of an #if open the list, the scanner finds both annotations inside it.
+        // The scanner reads all branches of an #if. If two branches open the list, the annotation
+        // of the second branch lies inside the list that the first branch opens.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

@@ -148,7 +148,7 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
         name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " + macro +
         ": the configuration sets this macro, and this line changes it, so the kernel " +
         "would not match its configuration; allowed: a default inside " + "#ifndef " + macro +
-        ", or inside a switch that a -D option of " + "\"compiler_options\" turns off");
+        ", or inside an #if that a -D option of " + "\"compiler_options\" turns off");
   }
   return included;
 }

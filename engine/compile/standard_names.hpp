@@ -13,7 +13,7 @@ struct Known {
   std::string_view text;  ///< the type that a typedef names, or the text of a #define
 };
 
-// Types that libcu++ defines, too, are the same as there, because a source may also include
+// Types that libcu++ also defines are the same as in libcu++, because a source may also include
 // libcu++'s headers.
 inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"int16_t", "signed short"},

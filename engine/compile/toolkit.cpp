@@ -39,7 +39,8 @@ std::vector<fs::path> python_packages() {
   return folders;
 }
 
-/// The NVRTC libraries in the folders of python_packages(); of a folder, CUDA 13 before CUDA 12.
+/// The NVRTC libraries in the folders of python_packages(). In each folder, the library of CUDA 13
+/// comes before that of CUDA 12.
 std::vector<std::string> nvrtc_of_python() {
   std::vector<std::string> names;
   std::error_code ignored;

@@ -11,8 +11,8 @@ namespace evo {
 /// Why a card runs slower than it could.
 enum class Slowdown {
   kPowerCap,         ///< the card draws as much power as its cap allows, as under any heavy load
-  kHardware,         ///< the card's hardware halved its clocks or more, to protect the card
-  kSoftwareThermal,  ///< the driver keeps the card below its temperature limit
+  kHardware,         ///< the card's hardware cut its clocks to half or less, to protect the card
+  kSoftwareThermal,  ///< the driver lowers the clocks to keep the card below its temperature limit
   kHardwareThermal,  ///< the card exceeded its temperature limit
   kPowerBrake,       ///< the power supply asked for less power
 };
@@ -30,22 +30,23 @@ enum class Slowdown {
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
-/// does not report are unset. Minimum and median of the SM clock are over the looks whose samples
-/// were kept; memory clock, temperature and power are from one reading near the end.
+/// does not report are unset. After each batch of samples, a look reads clocks and slowdowns. The
+/// minimum and the median of the SM clock are over the looks whose samples were kept; memory clock,
+/// temperature and power are from one reading near the end.
 struct CardState {
-  int looks = 0;  ///< number of times that clocks and slowdowns were read
+  int looks = 0;  ///< number of looks
   std::optional<double> sm_clock_min_mhz = {};
   std::optional<double> sm_clock_median_mhz = {};
   std::optional<double> memory_clock_mhz = {};
   std::optional<double> temperature_c = {};
   std::optional<double> power_w = {};
   std::vector<Slowdown> slowdowns = {};  ///< every observed reason, in the order of the enumeration
-  std::int64_t discarded = 0;  ///< samples taken while the card was throttled and then repeated
+  std::int64_t discarded = 0;  ///< number of samples discarded because the card was throttled
   /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
   /// Percentage of the time in which the card was busy before this process launched anything; unset
-  /// up to 5 %, or if the driver lists other processes, because `others` then names them.
+  /// if it is at most 5 %, or if the driver lists other processes, which `others` then names.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;

@@ -231,7 +231,7 @@ Term Grammar::comparison() {
 
 Term Grammar::membership(const Term& left) {
   const bool inverted = take("not");
-  expect("in", "after not; before a comparison, not needs parentheses");
+  expect("in", "after not; to negate a comparison, write not (A == B)");
   const bool round = is("(");
   if (!round && !is("[")) fail_here("a list is expected here, such as (1, 2) or [1, 2]");
   advance();

@@ -67,7 +67,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& written) override {
     if (written.find_first_of(".eE") == std::string::npos) {
-      fail(written + ": allowed: whole numbers of 64 bits; write larger numbers such as 1e30");
+      fail(written +
+           ": allowed: whole numbers of 64 bits; write larger numbers with an exponent, such as "
+           "1e30");
     }
     return add(value);
   }

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Makes the text of another program printable and storable: NUL, other control characters, and
-/// bytes that are not UTF-8 become text such as "\x00".
+/// Makes the text of another program printable and storable: control characters except newline and
+/// tab, and bytes that are not UTF-8, become text such as "\x00".
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Shortens a text that a message quotes. A text longer than `most` bytes is cut and ends with "…".

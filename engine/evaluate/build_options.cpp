@@ -76,7 +76,7 @@ std::vector<std::string> options_of_space(const Space& space, const Problem& pro
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
       throw SpaceError(space.definition().file + ": parameters: macro '" + name +
                        "' is also among the \"macros\" of problem '" + problem.name +
-                       "'; only the space or the problem may set it");
+                       "'; either the space or the problem may set it, not both");
     }
     rules.taken_macros.push_back(name);
   }

@@ -12,7 +12,7 @@
 namespace evo {
 
 /// Compiles requests whose results the database lacks, and stores the results in the database,
-/// unless the compiler was killed or crashed.
+/// unless the compiler was killed or failed.
 class Compilations {
  public:
   /// All objects passed by reference must outlive this object.

@@ -16,7 +16,7 @@ enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 /// "checking", "timing", "confirming"; empty for an idle device.
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The time that the devices of a pool spend in each phase. The time after the loss of a device is
+/// The time that the devices of a pool spend in each phase. The time of a device after its loss is
 /// not counted.
 class DeviceTimes {
  public:

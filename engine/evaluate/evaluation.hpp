@@ -15,7 +15,7 @@ namespace evo {
 /// A finished compilation.
 struct Built {
   CompilationRecord record;
-  /// nullopt if the compiler was killed or crashed; such a result is not stored
+  /// nullopt if the compiler was killed or failed; such a result is not stored
   std::optional<CompilationId> id = {};
   double compile_ms = 0;  ///< 0 if stored before or compiled for another candidate
 };

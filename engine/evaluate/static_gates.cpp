@@ -75,8 +75,8 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     const Argument& argument = *arguments[i];
     const PtxParameter& parameter = parameters[i];
     if (parameter.bytes != argument.parameter_bytes()) {
-      return fmt::format("parameter {} has {} bytes, the argument '{}' {}{}", i, parameter.bytes,
-                         argument.name, argument.parameter_bytes(), kOrder);
+      return fmt::format("parameter {} has {} bytes, the argument '{}' has {}{}", i,
+                         parameter.bytes, argument.name, argument.parameter_bytes(), kOrder);
     }
     if (argument.direction != Direction::kScalar || !argument.fields.empty()) continue;
     const bool takes_float = parameter.type.starts_with(".f");
@@ -86,8 +86,8 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     // and 16-bit integers.
     if (size_of(argument.dtype) < sizeof(float)) continue;
     if (takes_float != is_floating(argument.dtype)) {
-      return fmt::format("parameter {} is {}, the argument '{}' {}{}", i,
-                         takes_float ? "a floating number" : "an integer", argument.name,
+      return fmt::format("parameter {} is {}, the argument '{}' is {}{}", i,
+                         takes_float ? "a floating-point number" : "an integer", argument.name,
                          to_string(argument.dtype), kOrder);
     }
   }

@@ -34,7 +34,7 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
     if (std::filesystem::is_directory(root / space.problem, unknown)) return root;
   }
   throw SpaceError(space.file + ": problem: \"" + space.problem +
-                   "\": no folder kernel_templates/" + space.problem + " beside " +
+                   "\": no folder kernel_templates/" + space.problem + " beside or in " +
                    folder.string());
 }
 

@@ -55,7 +55,7 @@ struct PhaseTimes {
   double starved_ms = 0;  ///< devices waited for compilers
   double check_ms = 0;
   double time_ms = 0;
-  double confirm_ms = 0;  ///< on green kernels again: checks, timings, comparisons
+  double confirm_ms = 0;  ///< green kernels were checked, timed or compared again
   double engine_ms = 0;   ///< devices waited for the coordinator
 
   /// The times spent since `before`.

@@ -49,8 +49,9 @@ double ShapeRun::early_stop_us() const {
     if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
   }
   std::ranges::sort(times_us);
-  // Timing may stop early for kernels slower than the (n + 1)-th best, where n is the size of the
-  // elite, because one kernel may be withdrawn; if launches are very long, than the n-th best.
+  // Timing may stop early for kernels slower than the (n + 1)-th best, where n is the capacity of
+  // the elite, because one kernel may be withdrawn. If launches are very long, timing may stop
+  // early for kernels slower than the n-th best.
   std::size_t last = elite().capacity();
   if (last > 0 && times_us.size() >= last && times_us[last - 1] >= kVeryLongLaunchUs) --last;
   if (times_us.size() <= last) return elite().early_stop_us();

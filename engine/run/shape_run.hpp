@@ -52,11 +52,12 @@ class ShapeRun {
   [[nodiscard]] Strategy& strategy() { return *strategy_; }
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
-  /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely:
-  /// for an elite of at most n kernels, the time of its last member or, if shorter, the time of the
-  /// (n + 1)-th best kernel of the elite and of this generation (a better kernel may turn out to be
-  /// wrong), or of the n-th if launches are very long. Infinite if the run records the times of a
-  /// space (Aim::kRecord), or if the objective is not the time.
+  /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely.
+  /// For an elite of at most n kernels, this is the smaller of two times: that of the last member
+  /// if the elite is full, and that of the (n + 1)-th best kernel of the elite and this generation.
+  /// The n-th best does not suffice, because a better kernel may be withdrawn later; but it is used
+  /// if launches are very long. Infinite if the run records the times of a space (Aim::kRecord), or
+  /// if the objective is not the time.
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the search on this shape, for users.
   struct Standing {
@@ -98,9 +99,9 @@ class ShapeRun {
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
   /// Applies a last gate to the members of the elite, best first. A member that fails the gate is
   /// withdrawn, and the fastest green kernel outside the elite, which must also pass the gate,
-  /// challenges the remaining members. For an elite of at most n kernels, at most 3 n kernels from
-  /// outside the elite are tried. If the gate cannot judge any member, all members stay. Throws
-  /// Interrupted if a stop is requested.
+  /// challenges the remaining members. For an elite of at most n kernels, the gate judges at most
+  /// 4 n kernels. If the gate cannot judge any member, all members stay. Throws Interrupted if a
+  /// stop is requested.
   void hold_elite(const LastGate& gate);
 
  private:

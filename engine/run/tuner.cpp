@@ -13,10 +13,10 @@ namespace {
 
 /// Constants of seconds_to_compare(), which reserves time at the end of a run for comparing the
 /// last kernels with the elite.
-constexpr double kShareToCompare = 0.2;      ///< fraction of the time limit, before any comparison
-constexpr double kMostSecondsToCompare = 5;  ///< upper limit of the reserve
-constexpr double kTimesLongestComparison = 2;  ///< later: multiple of the longest comparisons
-constexpr double kLeastPartToCompare = 0.1;    ///< lower limit, as a fraction of the first reserve
+constexpr double kShareToCompare = 0.2;        ///< first reserve, as a fraction of the time limit
+constexpr double kMostSecondsToCompare = 5;    ///< upper limit of the first and later reserves
+constexpr double kTimesLongestComparison = 2;  ///< later reserve / longest_comparison_s_
+constexpr double kLeastPartToCompare = 0.1;    ///< lower limit of later reserves / first reserve
 }  // namespace
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
@@ -35,7 +35,8 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// Upper bound of the candidates to evaluate, from generations, --candidates and the space.
+/// Upper bound of the candidates to evaluate, from the options `generations` and `candidates` and
+/// the size of the space.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -53,7 +54,8 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Leaves out milestones that are invalid on all shapes, but none that equals another one.
+      // Leaves out milestones that are invalid on all shapes. Unlike add(), keeps a milestone with
+      // the configuration of an earlier milestone.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});

@@ -20,9 +20,9 @@ struct SpaceCount {
 /// The interface of strategies to a space, which is a search space file or a recording.
 ///
 /// Each valid candidate has exactly one rank, a number from 0 to rank_count() − 1. A search space
-/// file may have constraints with too many combinations of values for its index. Candidates that
-/// violate such a constraint leave gaps in this range. In a space with 2^62 candidates or more, a
-/// rank is instead the seed of a uniform random draw.
+/// file may have constraints with too many combinations of values for the index that assigns the
+/// ranks (see Space). Candidates that violate such a constraint leave gaps in this range. In a
+/// space with 2^62 candidates or more, a rank is instead the seed of a uniform random draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;

@@ -130,8 +130,9 @@ void Space::estimate_count() {
   }
   if (valid == 0) {
     throw SpaceError(definition_.file + ": constraints: none of " + std::to_string(kEstimateDraws) +
-                     " random candidates satisfies '" + wide_.back()->text() +
-                     "'; use fewer macros in this constraint, or drop values");
+                     " random candidates satisfies all constraints over many values, such as '" +
+                     wide_.back()->text() +
+                     "'; use fewer macros in such a constraint, or drop values");
   }
   count_ = {.value = indexed * valid / kEstimateDraws, .exact = false};
 }

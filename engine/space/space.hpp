@@ -42,7 +42,7 @@ struct SpaceDefinition {
   std::vector<std::string> compiler_options = {};
   std::vector<std::string> include_paths = {};  ///< as written, relative to the file's folder
   std::vector<Milestone> milestones = {};
-  /// If not empty, only configurations in this list are valid, if they satisfy the constraints.
+  /// If not empty, only configurations in this list that satisfy the constraints are valid.
   std::vector<Candidate> allowed = {};
   std::string text = {};  ///< the text of an equivalent file that extends no other file
 };

@@ -56,8 +56,8 @@ bool is_own_fault(int signal) {
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
 }
 
-/// True if a signal such as SIGSTOP has stopped the process, which then does not hang by its own
-/// fault.
+/// True if a signal such as SIGSTOP has stopped the process. A stopped process does not answer, but
+/// this is not its own fault.
 bool is_stopped(int process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(stat)), {});

@@ -32,7 +32,7 @@ std::string complaint_in(const nlohmann::json& reply) {
 
 }  // namespace
 
-/// Reserves a slot of the pool for the lifetime of this object.
+/// Gives a slot that take_slot() has reserved back to the pool when the scope ends.
 class CompilePool::Taken {
  public:
   Taken(CompilePool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
@@ -136,7 +136,8 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     std::variant<Finished, Failed> result = co_await attempt(request, retried, needs);
     const auto* failed = std::get_if<Failed>(&result);
     if (failed == nullptr || !failed->lost_host || hosts == kMostHosts) co_return result;
-    tell("compilation repeated", failed->failure.reason + "; it is compiled on another host");
+    tell("compilation repeated",
+         failed->failure.reason + "; the kernel is compiled on another host");
     retried = true;
   }
 }
@@ -145,7 +146,7 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   std::variant<Finished, Failed> result = co_await attempt_anywhere(request, false, {});
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   const Failed first = std::get<Failed>(std::move(result));
-  tell("compilation repeated", first.failure.reason + "; it is compiled once more");
+  tell("compilation repeated", first.failure.reason + "; the kernel is compiled once more");
   const Needs needs{true, first.needs_all};
   result = co_await attempt_anywhere(request, true, needs);
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
@@ -260,7 +261,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     if (!slot.host->is_gone()) throw;
     co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
   }
-  // If the process has already ended, send() fails, and look_at() reports the end.
+  // If the process has already ended, look_at() reports the end.
   (void)send(slot, request);
   while (true) {
     if (auto result = look_at(slot, attempt)) {

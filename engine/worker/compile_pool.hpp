@@ -85,7 +85,7 @@ class CompilePool final : public CompileService {
     Needs needs;
     Event* turn = nullptr;
   };
-  /// Reserves a compiler process (Slot) for the lifetime of this object.
+  /// Gives a slot that take_slot() has reserved back to the pool when the scope ends.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,

@@ -23,7 +23,7 @@ class FrameStream {
       : bytes_(std::move(bytes)), reader_(longest) {}
 
   /// Accepts a message, and sends as much of it as possible now; poll() sends the rest. Returns
-  /// false if the peer has closed the connection.
+  /// is_open(): false only after poll() has detected that the peer closed the connection.
   [[nodiscard]] bool send(nlohmann::json message, FrameKind kind = FrameKind::kMessage);
   /// Like send(), for a message that is already encoded as a frame.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
@@ -43,7 +43,7 @@ class FrameStream {
   /// The file descriptor and its events for which the caller must wait with ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }
   void set_longest(std::size_t longest) { reader_.set_longest(longest); }
-  /// Tells the peer that no more bytes follow. All bytes that send() accepted must be sent.
+  /// Tells the peer that no more bytes follow. Accepted bytes that are not sent yet are lost.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
   [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }

@@ -18,8 +18,8 @@ struct WorkerLimits {
 /// allowed between fork and exec.
 void apply_limits(const WorkerLimits& limits);
 
-/// Memory limit of each of `jobs` compilers: an equal share of half of the machine's memory, but
-/// from 1 GiB, which a compiler needs, to 4 GiB.
+/// Memory limit of each of `jobs` compilers: an equal share of half of the machine's memory, but at
+/// least 1 GiB, which a compiler needs, and at most 4 GiB.
 [[nodiscard]] std::uint64_t compiler_memory_bytes(std::size_t jobs);
 
 /// Memory limit of a process that interprets kernels: three quarters of the machine's memory.

@@ -12,7 +12,7 @@
 
 // Converts the values in messages between the coordinator and its workers to and from JSON.
 // Decoding throws nlohmann::json::exception for missing or wrong members, and InputError for
-// unknown names.
+// unknown names of gates, slowdowns and kinds of times.
 
 namespace evo {
 

@@ -67,7 +67,7 @@ class LocalHost final : public WorkerHost {
 };
 
 /// The path of evo-worker: the environment variable EVO_WORKER or, if not set, own_worker(). Throws
-/// MissingError if that program does not exist.
+/// MissingError if that program does not exist or cannot be executed.
 [[nodiscard]] std::filesystem::path worker_program();
 /// The path of evo-worker in the folder of the running program; ignores EVO_WORKER.
 [[nodiscard]] std::filesystem::path own_worker();

@@ -31,7 +31,7 @@ std::string read_key_file(const std::string& name) {
     throw InputError(std::string(kKeyFileVariable) + ": " + name + ": " + std::strerror(errno));
   }
   if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw InputError(std::string(kKeyFileVariable) + ": other users may read " + name +
+    throw InputError(std::string(kKeyFileVariable) + ": other users may access " + name +
                      "; allowed: mode 600, set by: chmod 600 " + name);
   }
   std::array<char, 256> text{};

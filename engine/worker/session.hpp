@@ -16,7 +16,7 @@
 
 namespace evo {
 
-/// The data that a device worker receives once, before the first kernel.
+/// The data that a device worker receives before the first kernel, and again if they change.
 struct SessionSetup {
   std::string problem_text;
   std::string problem_folder;

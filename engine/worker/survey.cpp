@@ -93,7 +93,7 @@ MachineSurvey survey_machine(const std::filesystem::path& worker, const std::str
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
   // Opens the device only after NVML has answered, so that NVML does not list the process that
   // opens the device.
-  Question device("opening the GPU", worker, {"device", device_id}, patience);
+  Question device("the GPU's worker", worker, {"device", device_id}, patience);
   survey.device = device_in(device.answer());
   return survey;
 }

@@ -20,7 +20,7 @@ class WorkerChannel {
   virtual ~WorkerChannel() = default;
 
   /// Sends a message to the process without blocking. poll() and wait() send the part that cannot
-  /// be sent now. Returns false if the process has ended.
+  /// be sent now. Returns false if an earlier call has found that the process has ended.
   [[nodiscard]] virtual bool send(nlohmann::json message) = 0;
   /// Returns the next message if it has arrived completely. Also sends unsent bytes. Never blocks.
   /// If there is no message, is_open() tells whether a message may still arrive.

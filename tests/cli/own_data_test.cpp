@@ -107,7 +107,7 @@ TEST_F(OwnData, AStructureIsPassedByItsFields) {
   // The structure in problem.json now lacks one field, so it is smaller than the kernel's
   // parameter.
   problem_["arguments"][3]["fields"].erase(2);
-  EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' 16"));
+  EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' has 16"));
 }
 
 TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
@@ -115,11 +115,11 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
   problem_["arguments"] = {arguments[2], arguments[0], arguments[1]};
   EXPECT_THAT(
       judge().err,
-      AllOf(HasSubstr("problem.json: reference: parameter 0 has 8 bytes, the argument 'n' 4"),
+      AllOf(HasSubstr("problem.json: reference: parameter 0 has 8 bytes, the argument 'n' has 4"),
             HasSubstr("allowed: arguments in the order of the parameters")));
   problem_["arguments"] = arguments;
   problem_["arguments"][2]["dtype"] = "f32";
-  EXPECT_THAT(judge().err, HasSubstr("parameter 2 is an integer, the argument 'n' f32"));
+  EXPECT_THAT(judge().err, HasSubstr("parameter 2 is an integer, the argument 'n' is f32"));
   problem_["arguments"][2]["dtype"] = "u32";
   EXPECT_EQ(judged(), "green");
   kernel(body("3 * x[i]", "", ", float more"));
@@ -128,7 +128,8 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
   kernel(
       "__global__ void triple(const float* x, float* y, float n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 3 * x[i];\n}\n");
-  EXPECT_THAT(judged(), HasSubstr("parameter 2 is a floating number, the argument 'n' u32"));
+  EXPECT_THAT(judged(),
+              HasSubstr("parameter 2 is a floating-point number, the argument 'n' is u32"));
 }
 
 TEST_F(OwnData, AnInputMayBeAFormulaOfTheIndex) {

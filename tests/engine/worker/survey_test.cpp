@@ -36,14 +36,14 @@ TEST_F(Survey, OfLibrariesThatNeverAnswerEnds) {
   EXPECT_EQ(survey.cuda.failure, "the CUDA driver does not answer within 0.3 s");
   EXPECT_EQ(survey.nvrtc.failure, "NVRTC does not answer within 0.3 s");
   EXPECT_EQ(std::get<OpenFailure>(survey.device).reason,
-            "opening the GPU does not answer within 0.3 s");
+            "the GPU's worker does not answer within 0.3 s");
 }
 
 TEST_F(Survey, OfLibrariesThatEndTheirProcessSaysSo) {
   const MachineSurvey survey = with("exit 7");
   EXPECT_EQ(survey.nvml.failure, "NVML ended its process: exit code 7");
   EXPECT_EQ(survey.cuda.failure, "the CUDA driver ended its process: exit code 7");
-  EXPECT_THAT(std::get<OpenFailure>(survey.device).reason, StartsWith("opening the GPU ended"));
+  EXPECT_THAT(std::get<OpenFailure>(survey.device).reason, StartsWith("the GPU's worker ended"));
 }
 
 TEST_F(Survey, OfWhatIsNoMessageSaysSo) {
