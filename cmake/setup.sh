@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Functions that install packages and build. quickstart.sh, test.sh and other scripts source them.
+# Defines functions that install packages and build the programs, for quickstart.sh, test.sh and
+# other scripts.
 # `setup_and_build PRESET` installs missing Debian packages, and builds the programs into
 # build/PRESET/bin.
 
