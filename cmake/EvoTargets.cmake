@@ -1,5 +1,5 @@
-# evo_library, evo_tool and evo_test: the three kinds of targets in this project, with common
-# compile options.
+# Defines evo_library, evo_tool and evo_test, which make the three kinds of targets in this project
+# with common compile options.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
