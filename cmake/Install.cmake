@@ -1,6 +1,6 @@
-# For cmake --install and cpack. They install the programs with their data beside them, the loader of
-# bundles as the CMake package evo_tune, manual pages, and completion for bash and zsh. Installed
-# files contain no absolute paths.
+# cmake --install and cpack install the programs with their data beside them, the loader of bundles
+# as the CMake package evo_tune, manual pages, and completion for bash and zsh. Installed files
+# contain no absolute paths.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
