@@ -1,4 +1,4 @@
-# Runs quickstart on the GPU of the host, else on the virtual one:
+# The image runs quickstart.sh on the host's GPU, or on a virtual GPU if the host has none:
 #   docker build -t evo-tune . && docker run --rm --gpus all -v "$PWD/out:/evo-tune/out" evo-tune
 FROM debian:12-slim
 WORKDIR /evo-tune

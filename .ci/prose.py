@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Rules for prose: Markdown, and comments of C++, CUDA, CMake, shell and Python.
+"""Checks prose: Markdown, and comments of C++, CUDA, CMake, shell and Python.
 
     .ci/prose.py [--prose FOLDER] FILE...
 
-- A line has at most 100 columns, but for tables, code and links.
+- A line has at most 100 columns, except tables, code and links.
 - No sentence begins with a word of STARTS, unless it is a question: sentences have a subject.
   Headings are no sentences. The rule also holds for strings of C++, which are messages.
 

@@ -41,7 +41,7 @@ target_compile_definitions(asio INTERFACE ASIO_STANDALONE $<$<CXX_COMPILER_ID:Cl
 # g++ 12 wrongly warns about the operator new of a coroutine's frame.
 target_compile_options(asio INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
 
-# Only NVRTC's headers are needed to build, because libnvrtc and libcuda are opened at run time.
+# The build needs only headers of CUDA, because programs open libnvrtc and libcuda at run time.
 find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
           HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
           PATH_SUFFIXES include targets/x86_64-linux/include REQUIRED
@@ -49,7 +49,8 @@ find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${EVO_CUDA_INCLUDE_DIR})
 
-# The first place where evo-worker looks for libnvrtc; it falls back to the system's search path.
+# The first place where programs look for libnvrtc, unless the environment variable EVO_NVRTC is set
+# (engine/compile/toolkit.hpp).
 find_library(EVO_NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12
              HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
              PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)

@@ -1,5 +1,5 @@
-# evo_library, evo_tool and evo_test: the three kinds of targets in this project, with common
-# compile options.
+# Defines evo_library, evo_tool and evo_test, which make the three kinds of targets in this project
+# with common compile options.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,7 +12,7 @@ if(EVO_CCACHE)
 endif()
 
 if(EVO_SANITIZE)
-  # Every report of a sanitizer ends the program, including undefined behaviour, so that the test
+  # Every report of a sanitizer, also of undefined behaviour, ends the program, so that the test
   # fails.
   add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
                       -D_GLIBCXX_ASSERTIONS)
@@ -28,7 +28,7 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                              $<$<BOOL:${EVO_WERROR}>:-Werror>)
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-# evo_compile_lightly(): compiles the folder's later targets at -Og in a release, which takes 40 %
+# evo_compile_lightly(): compiles the folder's later targets at -Og in a release, which takes much
 # less time than -O3. Use it for code in which a run spends little time.
 macro(evo_compile_lightly)
   # At -Og, g++ 12 wrongly reports uninitialised members of an empty std::optional.
@@ -43,8 +43,8 @@ function(evo_library name)
   evo_unity(${name})
 endfunction()
 
-# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program. foo_bar becomes
-# foo-bar.
+# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program. The target foo_bar
+# makes the program foo-bar.
 function(evo_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
@@ -56,9 +56,9 @@ endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
 #          [TOGETHER suite …] [ALONE suite …])
-# CTest runs each test in its own process. The tests of a suite in TOGETHER share one process,
-# because they share a long preparation. While a suite in ALONE runs, CTest runs no other test,
-# because the suite depends on how much processor time it gets.
+# CTest runs each test in its own process, but the tests of a suite in TOGETHER or ALONE share one
+# process. TOGETHER is for tests that share a long preparation. While a suite in ALONE runs, CTest
+# runs no other test, because the suite depends on how much processor time it gets.
 function(evo_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})

@@ -1,10 +1,10 @@
-# cmake --install and cpack: the programs with their data beside them, the loader of bundles as the
-# CMake package evo_tune, manual pages, and completion for bash and zsh. Installed files contain no
-# absolute paths.
+# cmake --install and cpack install the programs with their data beside them, the loader of bundles
+# as the CMake package evo_tune, manual pages, and completion for bash and zsh. Installed files
+# contain no absolute paths.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Programs look for their data in ../share/evo-tune; in a build folder, this is the source tree.
+# Programs look for their data in ../share/evo-tune; in a build folder, it links to the source tree.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/share/evo-tune SYMBOLIC)
 
@@ -88,8 +88,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# NVRTC and CUDA's headers are opened at run time, so no library depends on them. They may come from
-# any source, so the package only recommends NVIDIA's packages or Debian's toolkit.
+# Programs open NVRTC and CUDA's headers at run time, so dpkg-shlibdeps does not find them. They may
+# come from any source, so the package only recommends NVIDIA's packages or Debian's toolkit.
 foreach(part nvrtc-dev cudart-dev crt)
   string(APPEND cuda_packages "${comma}cuda-${part}-13-0 | cuda-${part}-12-9 | cuda-${part}-12-8 "
          "| cuda-${part}-12-6 | nvidia-cuda-toolkit (>= 12.4)")

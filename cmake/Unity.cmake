@@ -1,7 +1,8 @@
 # Unity builds compile all sources of a target together, so that headers are read and templates
-# instantiated once. This saves 40 % of the processor time of a full build. The presets release, ci,
-# asan, tsan and fuzz use it. For incremental work, compiling files separately is faster: preset
-# dev, or -DEVO_UNITY=tests.
+# instantiated once. This saves much of the processor time of a full build. The presets release,
+# asan, tsan and fuzz make unity builds; the preset ci takes EVO_UNITY from the environment, which
+# test.sh sets to "all". For incremental work, compiling files separately is faster: preset dev, or
+# -DEVO_UNITY=tests.
 
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 

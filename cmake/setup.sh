@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs missing Debian packages, and configures and builds a preset.
-# quickstart.sh and test.sh source this file.
-# `setup_and_build PRESET` builds the programs into build/PRESET/bin.
+# Defines functions that install packages and build the programs, for quickstart.sh, test.sh and
+# other scripts.
+# `setup_and_build PRESET` installs missing Debian packages, and builds the programs into
+# build/PRESET/bin.
 
 packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
@@ -66,7 +67,7 @@ choose_nvrtc_packages() {
   driver="$(cuda_of_driver)"
   nvrtc_packages=("${nvrtc_packages_13[@]}")
   [ -n "$driver" ] && [ "$driver" -lt 13 ] || return 0
-  [ "$driver" -ge 12 ] || fail "The driver serves CUDA $driver; evo-tune needs CUDA 12 or later: update the driver to 525 or newer."
+  [ "$driver" -ge 12 ] || fail "The driver supports only CUDA $driver; evo-tune needs CUDA 12 or later: update the driver to 525 or newer."
   capability="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -n | tail -n 1)"
   nvrtc_packages=("${nvrtc_packages_12_6[@]}")
   [ "${capability%%.*}" -lt 10 ] 2>/dev/null || nvrtc_packages=("${nvrtc_packages_12_9[@]}")
@@ -77,7 +78,7 @@ fetch_toolkit() {
   local root="$PWD/build/toolkit" wheel
   choose_nvrtc_packages || return
   if [ "$(cat "$root/packages" 2>/dev/null)" != "${nvrtc_packages[*]}" ]; then
-    say "No CUDA Toolkit suits this machine's driver: fetching ${nvrtc_packages[*]} into build/toolkit"
+    say "No suitable CUDA Toolkit is installed: fetching ${nvrtc_packages[*]} into build/toolkit"
     install_packages python3 python3-pip unzip
     rm -rf "$root" && mkdir -p "$root/wheels"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$root/wheels" \
@@ -89,7 +90,7 @@ fetch_toolkit() {
     find "$root/unpacked" -name 'libnvrtc*.so*' -exec cp {} "$root/lib64/" \;
     rm -rf "$root/wheels" "$root/unpacked"
     [ -e "$root/lib64/libnvrtc.so" ] || ln -s "$(basename "$(ls "$root"/lib64/libnvrtc.so.* | head -n 1)")" "$root/lib64/libnvrtc.so"
-    [ -e "$root/include/nvrtc.h" ] || fail "The fetched packages hold no nvrtc.h. Install a CUDA Toolkit >= 12.4 and set CUDA_HOME."
+    [ -e "$root/include/nvrtc.h" ] || fail "The fetched packages do not contain nvrtc.h. Install a CUDA Toolkit >= 12.4 and set CUDA_HOME."
     echo "${nvrtc_packages[*]}" >"$root/packages"
   fi
   echo "$root"

@@ -51,7 +51,8 @@ struct DatabaseHeader {
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
 /// Makes SQLite keep an existing write-ahead log when it closes `database`. By default, SQLite
-/// would copy the log into a file that this program must not change.
+/// would copy the log into the database file, which this program must not change if another program
+/// or another version made it.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
 /// The first fault that SQLite finds in the structure of the database file; empty if there is none,

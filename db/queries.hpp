@@ -115,7 +115,7 @@ struct RejectionSummary {
   std::optional<Rejection> withdrawal = {};  ///< reason of the first withdrawal
   /// number of rejected candidates that the device could run, but the policy forbids
   std::int64_t policy_only = 0;
-  std::vector<RejectionGroup> groups;  ///< in the order of the gates; of a gate, the largest first
+  std::vector<RejectionGroup> groups;  ///< in the order of the gates; of each gate, largest first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);

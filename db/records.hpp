@@ -194,6 +194,8 @@ struct GenerationRecord {
   int number = 0;
   std::vector<EliteEntry> elite = {};  ///< best first; at most the run's elite size
   double wall_ms = 0;
+  /// p50 of the control (the best kernel of the first generation), timed again after this
+  /// generation; nullopt if it was not timed
   std::optional<double> control_p50_us = {};
   std::optional<double> control_drift =
       {};  ///< control_p50_us / (control_p50_us of the first generation) − 1

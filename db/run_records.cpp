@@ -22,8 +22,7 @@ void require_timing(Connection& db, CandidateId candidate) {
 }
 
 /// Throws DbError unless `changed`, the number of rows that a statement changed, is 1. The
-/// statement must change a row only for a candidate of the run that is not rejected and is no
-/// duplicate.
+/// statement must change a row only for a green candidate of the run that is no duplicate.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;

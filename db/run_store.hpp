@@ -51,13 +51,13 @@ class RunStore {
   virtual void record_profile(CandidateId candidate, const ProfileRecord& profile) = 0;
   /// Stores a generation. Replaces a stored record of the same generation, which exists, for
   /// example, if a time limit ended the run in the middle of the generation and the run was then
-  /// extended. Throws DbError unless each member of the elite belongs to the run, is not rejected
-  /// and is no duplicate.
+  /// extended. Throws DbError unless each member of the elite is a green candidate of the run and
+  /// no duplicate.
   virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
   virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;
   [[nodiscard]] virtual std::vector<ConfirmationRecord> confirmations(RunId run) const = 0;
-  /// Stores a withdrawal. Throws DbError unless the candidate belongs to the run, is not rejected
-  /// and is no duplicate.
+  /// Stores a withdrawal. Throws DbError unless the candidate is green, belongs to the run and is
+  /// no duplicate.
   virtual void record_withdrawal(RunId run, const WithdrawalRecord& record) = 0;
   [[nodiscard]] virtual std::vector<WithdrawalRecord> withdrawals(RunId run) const = 0;
   virtual void record_event(RunId run, std::string_view kind, std::string_view text) = 0;

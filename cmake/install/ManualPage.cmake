@@ -1,11 +1,12 @@
 # Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes come from its --help.
 # man/NAME.txt contains examples, environment variables, files and other pages.
 #   cmake -DPROGRAM=… -DNAME=… -DVERSION=… -DOUTPUT=… -P ManualPage.cmake
-# Both texts have the same form: an unindented heading that ends with a colon, followed by entries "
-# --name VALUE text", whose text may continue in indented lines.
+# Both texts have the same form: an unindented heading that ends with a colon, followed by entries.
+# An entry is indented by two spaces: "--name VALUE", two or more spaces, and a text, which may
+# continue in lines that are indented further.
 set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
 
-# Escapes backslashes, and a dot or a quote at the start of a line, which roff would interpret.
+# Escapes backslashes, hyphens, and a dot or a quote at the start of a line for roff.
 function(to_roff text out)
   string(REPLACE "\\" "\\e" text "${text}")
   string(REPLACE "-" "\\-" text "${text}")
@@ -178,7 +179,7 @@ block_of("${extra}" "Examples" block)
 append_section("EXAMPLES" "${block}")
 append_section("EXIT STATUS" "${exit_codes}")
 
-# Adds the environment variables that the page names, with the texts of environment.txt.
+# Adds the environment variables that man/NAME.txt names, with the texts of environment.txt.
 string(REGEX MATCH "\nEnvironment:([^\n]*)" ignored "${extra}")
 string(REPLACE " " ";" variables "${CMAKE_MATCH_1}")
 set(block "")

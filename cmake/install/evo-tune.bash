@@ -1,5 +1,6 @@
 # Completion of evo-tune's programs for bash. `PROGRAM --complete WORDS` prints the completions of a
-# command line: first a line that describes matching files, then one word per line.
+# command line: first a line that says which files may follow ("none", "folders", "files", or
+# "files" and patterns), then one word per line.
 _evo_tune() {
   COMPREPLY=()
   # Bash splits words at '=' and ':', but "virtual:l4" and "MACRO=1" are single words for evo-tune.

@@ -17,7 +17,7 @@ struct FullSettings {
   std::size_t initial = 8;
   /// each of the first proposals is the most distant of this many random candidates
   std::size_t initial_draws = 12;
-  std::size_t max_training = 224;  ///< number of observations used to train the model
+  std::size_t max_training = 224;  ///< largest number of training observations
   double clip = 2;                 ///< clips ln times above best + clip · (median − best)
   double beta_low = 1.5;           ///< β of the first proposal of a generation
   double beta_high = 4;            ///< β of the last proposal; β grows from the first to the last

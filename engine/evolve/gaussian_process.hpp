@@ -13,7 +13,7 @@ namespace evo {
 class GaussianProcess {
  public:
   /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0. The
-  /// constructor takes O(n³ / 3) operations.
+  /// constructor takes O(n³) operations.
   GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
                   std::span<const float> targets, double noise);
 

@@ -26,7 +26,7 @@ class ProgramStrategy final : public SearchBase {
   ProgramStrategy(const CandidateSpace& space, const StrategyOptions& options, std::string command,
                   std::chrono::milliseconds limit = kProgramLimit);
 
-  /// Throws InputError if the program dies, does not answer, answers with an invalid message, or
+  /// Throws InputError if the program dies, does not answer, answers with an invalid message,
   /// proposes more candidates than it was asked for, or proposes nothing new and valid in 100
   /// successive answers.
   std::vector<Candidate> propose(std::size_t count) override;

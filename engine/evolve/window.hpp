@@ -6,9 +6,9 @@
 namespace evo {
 
 /// How many candidates may be in flight, that is, proposed and not evaluated yet, when candidate
-/// number `slot` (0, 1, …) of a run is proposed. The first eight proposals do not depend on
-/// results. Later proposals improve if they wait for more results, so from slot 8 on the limit
-/// starts at three and grows with the slot number until it reaches `window`.
+/// number `slot` (0, 1, …) of a run is proposed. The first eight proposals of the default strategy
+/// do not depend on results. Later proposals improve if they wait for more results, so from slot 8
+/// on the limit starts at three and grows with the slot number until it reaches `window`.
 /// docs/results/no-gpu.json compares the windows 1 and 64.
 [[nodiscard]] constexpr std::size_t in_flight_at(std::size_t slot, std::size_t window) {
   constexpr std::size_t kAtFirst = 8;

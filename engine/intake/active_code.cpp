@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kDeepest = 16;  ///< limit of nested macro expansions
 
-/// True for macros of the compiler or of CUDA's headers, because their values are unknown before
-/// the compilation.
+/// True for macros of the compiler or of CUDA's headers, whose values are unknown before the
+/// compilation.
 bool is_foreign(const std::string& name) {
   return name.starts_with("_") || name.starts_with("CUDA") || name.starts_with("CUB_");
 }

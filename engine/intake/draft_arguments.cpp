@@ -301,8 +301,8 @@ class Arguments {
   }
 
   /// Sets the generator of an argument. The T1 format does not define the distribution of FillType
-  /// Random; the draft assumes a uniform distribution, from 0 to FillValue unless MinValue and
-  /// MaxValue are given.
+  /// Random; the draft assumes a uniform distribution, from MinValue (default: 0) to MaxValue
+  /// (default: FillValue, or else 1).
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);
     const double high = given.high.value_or(given.fill_value.value_or(1));

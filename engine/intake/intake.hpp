@@ -50,7 +50,8 @@ struct Intake {
 ///   5. derive the launch from the request, the T1 file or macro names such as block_size_x;
 ///   6. run the kernel on the virtual GPU with small sizes to measure the extent of each buffer;
 ///   7. choose the source of the expected outputs.
-/// Unknown values become "TODO". Throws InputError if nothing can be drafted.
+/// Unknown values become "TODO". Throws InputError for an invalid request, and if the kernel does
+/// not compile.
 [[nodiscard]] Intake take_in(const IntakeRequest& request, Compiler& compiler);
 
 // The steps of take_in(), defined in draft_*.cpp and given.cpp ------------------------------------

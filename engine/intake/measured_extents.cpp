@@ -190,7 +190,8 @@ class Measurement {
     return candidates;
   }
 
-  /// Doubles `scale_`, up to kMostScale, until a run probably takes < 4 million warp instructions.
+  /// Doubles `scale_`, up to kMostScale, until a run with the larger sizes probably takes less than
+  /// 4 million warp instructions. `executed`: the warp instructions of a run with small sizes.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {
@@ -218,8 +219,8 @@ class Measurement {
     return text;
   }
 
-  /// True if the kernel runs with the extent, but not with one element less (with half of it if the
-  /// fit is inexact).
+  /// True if the kernel runs with the extent, but not with one element less (or, if the fit is
+  /// inexact, not with half of the extent).
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;

@@ -22,7 +22,7 @@ struct ProbeKernel {
 
 /// Runs the kernel on the virtual GPU, which reports every access outside of a buffer, to find the
 /// number of elements of each buffer without an extent, and the bytes of dynamic shared memory:
-///   1. with four sets of small sizes, find the smallest size of each buffer without a fault;
+///   1. with four sets of small sizes, find the smallest size of each buffer that causes no fault;
 ///   2. find an expression of the sizes that gives all four results (extent_fit.hpp);
 ///   3. test the expression with other inputs and larger sizes: if this test fails, the extent
 ///      depends on the data and stays a TODO;

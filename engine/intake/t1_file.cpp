@@ -127,7 +127,7 @@ class T1Reader {
     const bool is_text = std::any_of(parameter.values.begin(), parameter.values.end(),
                                      [](const Json& value) { return value.is_string(); });
     if (is_text || parameter.values.empty()) {
-      leave_out(where + (is_text ? "its values are strings, but macros of a space are numbers"
+      leave_out(where + (is_text ? "its values are strings, which the compiler would get as numbers"
                                  : "it has no values"));
       return;
     }

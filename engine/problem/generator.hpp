@@ -66,8 +66,9 @@ struct Draw {
 /// (the normal distribution reaches ±4.3 standard deviations), elements of four bytes from 2^32
 /// (±6.3) and of eight bytes from 2^64 (±9.1). The normal distribution is interpolated linearly
 /// between 2^12 quantiles, except in the 16 intervals at each end. Uniform f32 and f64 numbers are
-/// at least `low` and below `high` if the type has such numbers; in shorter types, rounding may
-/// give `high`. Integers are uniform over the whole range and exact if `dtype` represents them.
+/// at least `low` and below `high` if the type has such numbers; in shorter types, numbers may be
+/// rounded out of this range. Integers are uniform over the whole range and exact if `dtype`
+/// represents them.
 [[nodiscard]] std::vector<std::byte> generate(const Generator& generator, Dtype dtype,
                                               std::size_t count, const Draw& draw);
 

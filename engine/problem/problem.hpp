@@ -72,8 +72,8 @@ struct Argument {
   /// For out and inout: false lets the audits reject the problem if wrong kernels would pass, for
   /// example because the expected output is constant. True: no audit inspects this output.
   bool degenerate = false;
-  /// For out and inout: false if the output is not compared with the expected output. An output
-  /// that is not compared is also poisoned, and its guard zones are checked.
+  /// For out and inout: false if the output is not compared with the expected output. Such an
+  /// output is still poisoned before a launch, and its guard zones are checked.
   bool is_compared = true;
   /// For out and inout: the number of leading elements that are compared, as an expression of shape
   /// variables. Nullopt: all elements.

@@ -82,9 +82,10 @@ class RecordedSpace final : public CandidateSpace {
 
 /// Reads a recorded search space from a Kernel Tuner cache or a T4 results file, uncompressed or
 /// compressed by gzip. A cache is also read if its writer stopped before it closed the braces. A
-/// configuration counts as failed if its time is a string, null, or huge (such as 1e20), or if it
-/// has Kernel Tuner's "__error__" or T4's "invalidity". Throws SpaceError or InputError, whose
-/// message names the file and its fault.
+/// configuration counts as failed if its time is no number, not positive, or huge (such as 1e20),
+/// or if it has Kernel Tuner's "__error__" or a T4 "invalidity" other than "correct". T4 results
+/// with the "invalidity" "constraints" are left out. Throws SpaceError or InputError, whose message
+/// names the file and its fault.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -220,7 +220,7 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #endif
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With another PERSISTENT_CTA than none, any number of CTAs along x.
+/// CAUSAL, x and y are swapped. Unless PERSISTENT_CTA is none, x is any number, and y is 1.
 /// `queue` is zero before and after the launch.
 extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,

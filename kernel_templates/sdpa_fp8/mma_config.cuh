@@ -52,7 +52,7 @@
 #error SPLIT_KV is 1, 2 or 4: the workspace is made for at most 4
 #endif
 #if SPLIT_KV > 1 && PERSISTENT_CTA != PERSISTENT_CTA_NONE
-#error SPLIT_KV needs PERSISTENT_CTA none: one fills the SMs that the other finds full
+#error SPLIT_KV needs PERSISTENT_CTA none: it is for few CTAs, PERSISTENT_CTA for more than fit
 #endif
 #if QK_MODE == QK_MODE_FP8 && Q_IN_REGS == Q_IN_REGS_HALVES
 #error Q_IN_REGS halves needs QK_MODE f16: e4m3 operands are bytes
@@ -68,7 +68,7 @@
 #error PIPELINE needs the operands of Q in registers as the mma reads them
 #endif
 #if PIPELINE && PRODUCER_WARPS == 0 && STAGES_V < 2
-#error PIPELINE needs STAGES_V >= 2: V of a tile is read while K of the next is, and V refilled later
+#error PIPELINE needs STAGES_V >= 2: V of a tile is read after K of the next tile has arrived
 #endif
 #if PIPELINE && PRODUCER_WARPS == 0 && TILE_N != STEP_N * WARPS_KV
 #error PIPELINE without producers needs one step a tile: V arrives with K of the next tile

@@ -59,7 +59,7 @@
 #error OVERLAP needs STAGES_K >= 2: K of the next tile must be there
 #endif
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
-#error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
+#error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may diverge while P V is in flight
 #endif
 #if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 5
 #error LAZY_RESCALE is at most 5 with PV_MODE fp8: small P would become 0
@@ -170,7 +170,7 @@ constexpr int kSharedBytes = kBroadcast + 16;
 static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKeys * kRowChunks) == 0,
               "threads that copy must get equal numbers of a tile's chunks");
 static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
-              "and those of Q");
+              "threads that compute must get equal numbers of chunks of Q");
 
 /// The swizzle of a row's chunks, as wgmma expects it for rows of 64 and of 128 bytes.
 __device__ __forceinline__ int swizzle_of(int row) {

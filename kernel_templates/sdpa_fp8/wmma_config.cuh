@@ -36,7 +36,7 @@
 #error without PV_WMMA a warp takes 16 rows: the scalar accumulators of 32 do not fit the registers
 #endif
 #if REUSE_SCORES && !PV_WMMA
-#error REUSE_SCORES needs PV_WMMA: the scalar product reads P in f32 where the scores were, anyway
+#error REUSE_SCORES needs PV_WMMA: without PV_WMMA, P in f32 always overwrites the scores
 #endif
 #if SWIZZLE == SWIZZLE_XOR && QK_WMMA
 #error SWIZZLE xor needs scalar Q.K: wmma.load reads rows at a constant stride
@@ -48,7 +48,7 @@
 #error PRODUCER_WARPS needs STAGES >= 2: with one slot producers and consumers only take turns
 #endif
 #if UNROLL > 1 && !QK_WMMA && !PV_WMMA
-#error UNROLL > 1 needs a WMMA product: the scalar loops are unrolled as far as registers go
+#error UNROLL > 1 needs a WMMA product: only the WMMA loops are unrolled by UNROLL
 #endif
 #if 16 * UNROLL * WARPS_KV > TILE_N
 #error UNROLL must not exceed the 16-key blocks of a warp
