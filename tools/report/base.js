@@ -80,7 +80,7 @@ report.sortingHead = (column, place, isSortable) => {
 
 /**
  * A table in its own scrolling box, so that the page never scrolls sideways. Clicking a heading
- * sorts it if all rows are of one kind (isSortable).
+ * sorts the table if all rows are of one kind (isSortable).
  * columns: {label, numeric, wide}; rows: lists of texts or elements.
  */
 report.table = (caption, columns, rows, isSortable = true) => {
