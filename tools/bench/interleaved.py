@@ -22,7 +22,8 @@ class Contender:
         self.relative_l2 = None
 
     def capture(self, torch):
-        """Captures a graph that calls all input sets in turn, 1 to 50 times; aims at GRAPH_US."""
+        """Captures a graph that calls all input sets in turn, 1 to 50 times, to take about
+        GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
