@@ -158,7 +158,7 @@ report.select = (label, options, chosen, choose) => report.element("label", {cla
 report.word = (column, at) => column.values[at] === null ? null : column.words[column.values[at]];
 
 report.isPredicted = run => run.device.kind === "predicted";
-/** The members of the elite after the winner, before the first that is no tie with the one above. */
+/** Members of the elite after the winner, before the first that is no tie with the one above. */
 report.ties = run => {
   const others = run.elite.slice(1);
   const end = others.findIndex(row => row.ratio_to_above === null || row.ratio_to_above === undefined);
