@@ -169,7 +169,7 @@ void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunI
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, kDeviceSpreadEvent, text);
   } catch (const Interrupted&) {
-    // Ignores the interruption here, because the end of the run reports it.
+    // The search is finished. The same interruption ends the later steps, which report it.
   }
 }
 

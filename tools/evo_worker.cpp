@@ -1,6 +1,7 @@
 // evo-worker: the worker processes of the other programs, for example to compile kernels or to run
 // kernels on a device. The other programs start evo-worker and communicate with it over standard
-// input and output. With --connect, a user starts evo-worker, and it serves a run on another host.
+// input and output. With --connect, a user or a launcher starts evo-worker, and evo-worker serves a
+// run on another host.
 
 #include <malloc.h>
 #include <signal.h>

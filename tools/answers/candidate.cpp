@@ -127,8 +127,8 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// The rows of `evo-elite compare`: a property of the candidates a and b, and for times the ratio b
-/// / a if the times are comparable.
+/// The rows of `evo-elite compare`. Each row has one property of the candidates a and b; the rows
+/// of the times also have the ratio b / a if the times are comparable.
 class Comparison {
  public:
   explicit Comparison(Table& table) : table_(&table) {}

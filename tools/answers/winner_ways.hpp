@@ -17,8 +17,8 @@ namespace evo {
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
 /// How the steps of a path were timed, as text: "A/B pairs", "PREDICTED times", or a mention of
-/// both A/B pairs and separate measurements if some steps have no A/B pairs, for example because
-/// the time limit was reached.
+/// both A/B pairs and separate measurements if some steps that change the time have no A/B pairs,
+/// for example because the time limit was reached.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
 /// The paths to the run's winner as readable lines, or the reason if no path is stored; empty if

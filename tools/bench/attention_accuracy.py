@@ -10,9 +10,9 @@ fp8_libraries.py in turn, as compare_pytorch.py does. A row of the table has, fo
 the fastest kernel whose error is within its tolerance, and the kernel of each library: the median
 of µs per launch, and the relative L2 error against the attention in double precision. Q, K and V
 are normal numbers in e4m3. The column "scores" is the standard deviation of the scaled scores:
-where it is 1, a row of P has many large elements; where it is 3, few. The rows with 2 and 3 have
-2,048 keys. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of evo-tune's kernels
-f16.
+where it is 1, a row of P has many large elements; where it is 3, few. The table has the values 2
+and 3 only for 2,048 keys. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, that of
+evo-tune's kernels f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """
@@ -41,7 +41,7 @@ def contenders_of(torch, bundles, libraries, sets):
         try:
             kernel = bundle.choose(**sizes).kernel
         except evo_tune.Error:
-            continue  # another head size or mask
+            continue  # no kernel of this bundle serves the shape
         contender = compare_pytorch.kernel_contender(bundle, sets)
         contender.name = P_TYPES[kernel["config"]["PV_MODE"]]
         right, *_ = compare_pytorch.Tuned(bundle, "", kernel, sizes).check(torch, sets)

@@ -57,8 +57,8 @@ struct Costs {
 };
 
 /// The shortest times of the three checks of one output: comparison with the reference, search for
-/// a difference, guard zones. Waits for the device after each check, so that each is timed
-/// separately.
+/// the first byte that differs from a copy, guard zones. Waits for the device after each check, so
+/// that each is timed separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Measures how long three checks take, on the host and by kernels on the device:\n"
       "to compare an output with the reference, "
-      "to find the first difference, to check guard zones.");
+      "to find the first byte that differs from a copy, to check guard zones.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
   app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();

@@ -152,7 +152,7 @@ def pytorch_contender(torch, backend, start, sets):
     sizes = sets[0].sizes
     scores = 2 * sizes["B"] * sizes["H"] * sizes["LQ"] * sizes["LKV"]
     if name == "math" and scores > SCORES_BYTES:
-        contender.why_not = f"would keep {scores / 2**30:.0f} GiB of scores, several times"
+        contender.why_not = f"would keep several copies of {scores / 2**30:.0f} GiB of scores"
     return contender
 
 
@@ -223,8 +223,8 @@ def tuned_kernels(folders):
             if kernel["shape"]["variables"] == sizes:
                 found.setdefault(tuple(shape), []).append(Tuned(bundle, folder, kernel, sizes))
             else:
-                print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: "
-                      "left out")
+                print(f"the shape {sizes} is left out: {kernel['name']} serves it, but was not "
+                      "tuned for it")
     return list(found.values())
 
 

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
                    "the other configuration (default: the same as --first)");
     app.add_flag("--reload", options.reload,
                  "load the second kernel again for every duel: shows the effect of its address");
-    app.add_option("--count", options.count, "duels")->check(CLI::Range(1, 1000000));
+    app.add_option("--count", options.count, "number of duels")->check(CLI::Range(1, 1000000));
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     return evo::run(options);
   });

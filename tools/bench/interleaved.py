@@ -17,11 +17,13 @@ class Contender:
         self.library, self.descale = library, descale
         self.graph, self.launches, self.samples, self.why_not = None, 0, {}, ""
         self.every = 1  # turns from one of its samples to the next
-        self.in_every_turn = False  # so that row_of can compare others with it
+        # True for the contender with whose samples row_of() compares those of the others.
+        self.in_every_turn = False
         self.relative_l2 = None
 
     def capture(self, torch):
-        """Captures a graph that calls all input sets in turn, 1 to 50 times; aims at GRAPH_US."""
+        """Captures a graph that calls all input sets in turn, 1 to 50 times, to take about
+        GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

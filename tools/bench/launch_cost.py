@@ -316,8 +316,8 @@ def about(torch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--arguments", default="2,4,8,16")
-    parser.add_argument("--driver", help="measure without a GPU, by a driver library that does "
-                                         "nothing")
+    parser.add_argument("--driver", help="measure without a GPU, with a driver library that "
+                                         "executes no kernels")
     parser.add_argument("--json", metavar="FILE", help="writes the figures to a file as well")
     parser.add_argument("--of-pytorch", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -343,7 +343,7 @@ def main():
     else:
         import torch
         if not torch.cuda.is_available():
-            print("launch_cost.py: no GPU; --driver names a driver that does nothing",
+            print("launch_cost.py: there is no GPU; --driver measures without one",
                   file=sys.stderr)
             return 3
         is_right, facts = on_gpu(table, torch), about(torch)

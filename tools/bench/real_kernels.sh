@@ -3,7 +3,7 @@
 # Prints for each kernel how many candidates evo-tune judges per second, and the time of each phase.
 # compare_kernel_tuner.py measures Kernel Tuner on the same kernels.
 # Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device]
-#                                    [seconds of each] [SPACE[:SHAPE] ...]
+#                                    [seconds for each kernel, default 20] [SPACE[:SHAPE] ...]
 # The environment variable STRATEGY selects evo-tune's strategy (default: random).
 set -eu
 cd "$(dirname "$0")/../.."

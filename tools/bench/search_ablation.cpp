@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   evo::StudyOptions study;
   bool json = false;
   app.add_option("--recorded", recorded, "recorded spaces")->required();
-  app.add_option("--set", sets, "NAME=NUMBER; repeat");
+  app.add_option("--set", sets, "change a setting of the strategy: NAME=NUMBER; may be repeated");
   app.add_option("--repeats", study.repeats)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));

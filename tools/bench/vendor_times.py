@@ -40,8 +40,9 @@ def require_run(database, result, device):
 
 def store(path, results):
     """Stores `results`, as compare_pytorch.py writes them. Returns the number of stored rows.
-    Raises ValueError if the results belong to another database, sqlite3.Error if the database
-    cannot be written."""
+    Raises ValueError if the file is no database of this schema version or lacks a compared
+    candidate, KeyError if `results` lacks an entry, sqlite3.Error if the database cannot be
+    written."""
     uri = f"file:{urllib.parse.quote(str(path))}?mode=rw"
     database = sqlite3.connect(uri, uri=True, timeout=300)
     count = 0

@@ -74,7 +74,7 @@ double report(const char* name, const std::vector<double>& times) {
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("worker-cost: measures the time of communication with a worker for each candidate");
-  app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
+  app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel in KiB")
       ->capture_default_str()
       ->transform(whole_number(0, 100000));
   app.add_option("--candidates", arguments.candidates, "number of candidates")

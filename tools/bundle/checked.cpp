@@ -201,7 +201,8 @@ class Conditions {
     }
     add_remainders(
         width, remainders,
-        fmt::format("the alignment of vectors of up to {} elements differs: {}", width, checked_));
+        fmt::format("no checked size gives vectors of up to {} elements this alignment: {}", width,
+                    checked_));
   }
 
   void add_code(const std::set<std::uint64_t>& divisors) {
@@ -244,8 +245,8 @@ class Conditions {
   OrderedJson all_ = OrderedJson::array();
 };
 
-/// Limits a buffer, except a workspace, whose size depends on several variables to the largest
-/// checked number of elements, because the product of variables may exceed the range of 32-bit
+/// For each buffer except workspaces, if its size depends on several variables: limits its elements
+/// to the largest checked number, because the product of variables may exceed the range of 32-bit
 /// indices even if each variable is in its checked range.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, OrderedJson& all) {
   std::map<std::string, double> constants = macros_of(kernel);

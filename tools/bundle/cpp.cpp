@@ -192,7 +192,7 @@ endif()
 std::vector<std::pair<std::string, std::string>> cpp_files(const Bundle& bundle) {
   if (const std::string why = why_no_macro(bundle.name); !why.empty()) {
     throw InputError("--cpp: the function would be named " + bundle.name + ": " + why +
-                     "; --name gives another one");
+                     "; --name gives the bundle another name");
   }
   std::vector<std::pair<std::string, std::string>> files = loader_headers();
   files.emplace_back(bundle.name + ".hpp", Function(bundle).text());

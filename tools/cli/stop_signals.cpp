@@ -16,9 +16,9 @@ std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 
-/// Signals within this time (in ms) are one request, because `timeout` sends one signal to the
-/// process and one to its group, and passes on a signal that the terminal also sends to the
-/// process.
+/// Signals within this time (in ms) after the first signal are one request, because `timeout` sends
+/// one signal to the process and one to its group, and passes on a signal that the terminal also
+/// sends to the process.
 constexpr std::int64_t kOneRequestMs = 1000;
 
 std::int64_t now_ms() {

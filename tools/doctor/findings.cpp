@@ -138,7 +138,7 @@ void add_profile(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back({machine.ncu_failure.empty()
                             ? machine.ncu_path.string() + " --version does not work"
                             : machine.ncu_failure,
-                        "--profile", "name a Nsight Compute that works in EVO_NCU"});
+                        "--profile", "set EVO_NCU to the path of an ncu that works"});
   }
   if (machine.host.counters_for_root.value_or(false) && !machine.host.is_root) {
     findings.push_back(

@@ -35,8 +35,8 @@ struct HostFacts {
   std::size_t pci_cards = 0;  ///< NVIDIA GPUs on the PCI bus, with or without a driver
 };
 
-/// Reads the facts from the files below `root` instead of /, except the facts about cores, user,
-/// current folder and temporary folder. Never throws; unknown facts stay empty.
+/// Reads the facts from the files below `root` instead of /, except `cores`, `usable_cores`,
+/// `is_root` and the facts about the two folders. Never throws; unknown facts stay empty.
 [[nodiscard]] HostFacts read_host_facts(const std::filesystem::path& root);
 
 }  // namespace evo

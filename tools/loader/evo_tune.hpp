@@ -7,8 +7,9 @@
 //
 // The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
 // driver at run time (link with libdl if the system has it). Every failure throws an
-// evo_tune::Error with the reason. Each bundle has a copy of the loader's
-// headers, which have include guards because #pragma once does not recognise copies as one file.
+// evo_tune::Error with the reason. Each bundle that evo-export --cpp wrote has a copy of the
+// loader's headers, which have include guards because #pragma once does not recognise copies as one
+// file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 
@@ -211,9 +212,9 @@ class Bundle {
     for (const auto& [from_ptx, is_other, order, distance, number, use] : tries) {
       const Json& kernel = kernels[number];
       const std::string why =
-          (distance == HUGE_VAL ? "the configuration of defaults"
+          (distance == HUGE_VAL ? "the default configuration"
            : distance == 0      ? "tuned for this shape: "
-                                : "tuned for the nearest shape for which it is valid: ") +
+                                : "tuned for the nearest shape with a valid kernel: ") +
           use->text("shape") + ", on " + use->text("device");
       try {
         if (from_ptx && !runs(kernel.at("plan"), "ptx")) {

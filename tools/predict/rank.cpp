@@ -231,8 +231,8 @@ void rank_recorded(const RankArguments& arguments) {
   const RankScore score = rank_score(measured, known);
   std::printf(
       "%s: measured on %s, predicted for %s; "
-      "%zu candidates: %zu from machine code, %zu from counts, %zu do not fit the space, compile "
-      "or run here\n",
+      "%zu candidates: %zu from machine code, %zu from counts, %zu without a prediction "
+      "(not in the space, or failed to compile or run here)\n",
       recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
       known.size() - counted, counted, entries.size() - known.size());
   print(score);

@@ -74,7 +74,7 @@ report.sortingHead = (column, place, isSortable) => {
 
 /**
  * A table in its own scrolling box, so that the page never scrolls sideways. Clicking a heading
- * sorts it if all rows are of one kind (isSortable).
+ * sorts the table if all rows are of one kind (isSortable).
  * columns: {label, numeric, wide}; rows: lists of texts or elements.
  */
 report.table = (caption, columns, rows, isSortable = true) => {
@@ -152,7 +152,7 @@ report.select = (label, options, chosen, choose) => report.element("label", {cla
 report.word = (column, at) => column.values[at] === null ? null : column.words[column.values[at]];
 
 report.isPredicted = run => run.device.kind === "predicted";
-/// Members of the elite that tie with the winner, each with the one above it.
+/** Members of the elite after the winner, before the first that is no tie with the one above. */
 report.ties = run => {
   const others = run.elite.slice(1);
   const end = others.findIndex(row => row.ratio_to_above === null || row.ratio_to_above === undefined);

@@ -7,7 +7,7 @@ report.sections.card = run => {
   if (run.card.length === 0 && run.energy.length === 0) {
     return made(report.lacks(report.isPredicted(run)
       ? "There are no clocks, no power and no energy: nothing ran on a card."
-      : "No clocks, power and energy of the card are stored: its driver did not report them, or an older version made the run."));
+      : "No clocks, power and energy of the card are stored: its driver did not report them, or an older version of evo-tune made the run."));
   }
   const body = [];
   if (run.card.length > 0) body.push(...report.clocks(run));

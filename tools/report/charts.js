@@ -90,8 +90,8 @@ report.axis = (palette, name, more = {}) => ({
 });
 
 /**
- * An axis of times: logarithmic if the slowest takes many times as long as the fastest. Otherwise
- * the fast ones, which matter most, would be indistinguishable.
+ * An axis of times: logarithmic if the slowest takes more than five times as long as the fastest,
+ * because the fast ones, which matter most, would be indistinguishable on a linear axis.
  */
 report.timeScale = values => {
   const [low, high] = report.extent(values);
@@ -138,7 +138,7 @@ report.belowLegend = (names, width) => {
   return 16 + line * lines;
 };
 
-/** A plot with its caption, and the same data as a table for screen readers. */
+/** A plot with its caption; `below`: elements below the plot, such as a legend of colours. */
 report.figure = (title, chart, ...below) => report.element("figure", {},
   report.element("figcaption", {}, title), chart.box, below);
 

@@ -1,7 +1,7 @@
 "use strict";
 // Every candidate: filters, with a scatter plot and parallel coordinates of the matching ones.
 
-/** On vertical axes names take one line; otherwise long names take two. */
+/** An axis name: one line if axes lie one above the other (`upright`), else one or two lines. */
 report.axisName = (dimension, upright) => {
   const name = dimension.isKnob ? dimension.label : "time, µs";
   if (upright || name.length <= 10) return name;

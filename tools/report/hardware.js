@@ -1,5 +1,5 @@
 "use strict";
-// The sections about the device, the checks and the texts.
+// The sections about resources, duels, errors, the policy, the source and other events.
 
 report.sections.resources = run => {
   const {element} = report;
@@ -159,7 +159,7 @@ report.sections.policy = run => {
     body.push(report.lacks("The space states no policy beyond what the device allows."));
   }
   body.push(report.note(summary.policy_only === 0
-    ? "It cost nothing: no candidate that the device could run was rejected."
+    ? "It cost nothing: no candidate was rejected only by the policy."
     : `${format.number(summary.policy_only)} of ${format.count(summary.evaluated, "candidate")} were rejected only by this policy; the device would have run them.`));
   const cost = run.events.filter(event => event.kind === "policy cost");
   cost.forEach(event => body.push(report.note(event.text)));

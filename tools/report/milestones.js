@@ -16,7 +16,7 @@ report.sections.ladder = run => {
     body.push(report.note(rungs.length === run.ladder.length
       ? "Each milestone keeps the changes of the one before, and adds more: they form a ladder."
       : `The first ${rungs.length} of ${run.ladder.length} milestones form a ladder: each keeps the changes of the one before, and adds more. The others are separate configurations.`),
-    element("div", {class: "wide"}, report.figure("The ladder: from the time of the green rung before to each one's own", chart,
+    element("div", {class: "wide"}, report.figure("The ladder: each bar goes from the time of the green rung before to the time of its own rung", chart,
       report.key([["better", "faster"], ["worse", "slower"], ["hollow", report.sameRung(run)]]))));
   } else {
     const isGreen = run.ladder.some(rung => rung.p50_us !== null);

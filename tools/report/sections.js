@@ -1,9 +1,10 @@
 "use strict";
-// The sections of one run, in the order of the page. Each returns {id, title, body}.
+// The sections about the winner, the progress and the candidates of one run. Each function of
+// report.sections, also those of other files, returns {id, title, body}.
 
 report.sections = {};
 
-/** The kernels with which the winner is compared. */
+/** The winner, the kernels with which it is compared, and the facts of the run. */
 report.sections.winner = run => {
   const {element, format} = report;
   const {winner} = run;
@@ -31,7 +32,7 @@ report.sections.winner = run => {
     }
     const ties = report.ties(run);
     if (ties.length > 0) {
-      body.push(report.note(`A/B comparisons find no difference of 0.4 % or more between the winner and ${ties.map(row => `candidate ${row.candidate} (${format.us(row.p50_us)} µs)`).join(" and ")}; the winner was found first.`));
+      body.push(report.note(`A/B comparisons of each kernel with the one above it find no certain difference above 0.4 % between the winner and ${ties.map(row => `candidate ${row.candidate} (${format.us(row.p50_us)} µs)`).join(" and ")}; the winner was found first.`));
     }
     if (run.interpreted) body.push(report.note(`The elite was ${run.interpreted}.`));
   } else {
@@ -61,7 +62,7 @@ report.sections.winner = run => {
 report.against = (us, winner, name) => [report.format.ratio(us / winner.p50_us),
   report.element("small", {}, `${name}: ${report.format.us(us)} µs`)];
 
-/** The times of a vendor's library, if they are stored. */
+/** The fastest time of a vendor's library, if one is stored. */
 report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.format.ratio(vendor.ratio),
   report.element("small", {}, `${vendor.name} with ${vendor.starts_from} inputs: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
 
@@ -162,10 +163,10 @@ report.rejections = run => {
 report.negatives = run => {
   const negatives = run.insight?.negatives ?? [];
   if (negatives.length === 0) {
-    return report.note(run.insight?.knobs?.length > 0 ? "No value of a macro was tried in the winner without being faster." : "");
+    return report.note(run.insight?.knobs?.length > 0 ? "There are no valid negatives: no value that was tried in the winner made it slower or left it equally fast." : "");
   }
   return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried in the winner and no faster`,
-    () => report.table(`Values that make the winner slower, or no faster than within ${report.format.number(run.insight.same_percent)} %`,
+    () => report.table(`Values that make the winner slower, or faster by at most ${report.format.number(run.insight.same_percent)} %`,
       [{label: "macro"}, {label: "value", numeric: true}, {label: "time of the winner with it, %", numeric: true},
         {label: "pairs", numeric: true}],
       negatives.map(value => [value.macro, value.value, report.format.percent(value.in_winner_percent),

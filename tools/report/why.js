@@ -15,7 +15,10 @@ report.wayNote = run => report.isPredicted(run)
   ? "One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Each time is PREDICTED."
   : `One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Steps were timed by ${run.ways[0].timed}; times are the winner's own, divided by the ratios of the steps that follow.`;
 
-/** "faster", "slower" or "unclear", by the interval, or by half a percent for a prediction. */
+/**
+ * "faster", "slower" or "unclear": by the interval of the pairs; without pairs, by a difference of
+ * 0.5 % for predicted and 2 % for measured times.
+ */
 report.stepVerdict = (run, step) => {
   const least = step.pairs > 0 ? 0 : report.isPredicted(run) ? 0.005 : 0.02;
   if (step.ratio_high < 1 - least) return "faster";

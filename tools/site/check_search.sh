@@ -10,5 +10,5 @@ command -v chromium >/dev/null || { say "Without Chromium: the site's search is 
 for page in index.html options/evo-tune.html; do
   found="$(timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --dump-dom \
     "file://$PWD/build/site/$page?q=occupancy" 2>/dev/null | grep -oE '[0-9]+ matching documents')"
-  [ -n "$found" ] || { echo "build/site/$page: the search finds nothing when it is opened from the disk" >&2; exit 1; }
+  [ -n "$found" ] || { echo "build/site/$page: the search finds nothing when the page is opened from the disk" >&2; exit 1; }
 done

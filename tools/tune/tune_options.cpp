@@ -88,8 +88,8 @@ void declare(CLI::App& app, TuneOptions& options) {
   options.declare_output(app, "evo-tune");
   app.require_subcommand(0, 1);
   declare_doctor(app, options.doctor_json);
-  app.footer(exit_codes({{0, "a green winner"},
-                         {1, "no kernel is green"},
+  app.footer(exit_codes({{0, "a green winner on every shape (or --device none)"},
+                         {1, "no kernel is green on at least one shape"},
                          {2, "bad usage or input"},
                          {3, "toolkit or device missing"},
                          {130, "interrupted, everything saved"}}));

@@ -124,7 +124,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                     HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
                     HasSubstr(folder + "/out: argument 'x' is null"),
                     HasSubstr(folder + "/out: got 2 sizes; allowed: 3 (B, S, X)"),
-                    HasSubstr("tuned for the nearest shape for which it is valid: mission")));
+                    HasSubstr("tuned for the nearest shape with a valid kernel: mission")));
   // If the bundle's folder was moved, the environment variable SDPA_BUNDLE gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
                          " && mv out moved && SDPA_BUNDLE=moved EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER

@@ -24,13 +24,13 @@ using testing::Not;
 TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
   const evo_tune::Bundle bundle = open();
   EXPECT_EQ(choice(bundle, 64), "small: tuned for this shape: s64, on Fake 90");
-  EXPECT_THAT(choice(bundle, 96), HasSubstr("small: tuned for the nearest shape for which it is"));
+  EXPECT_THAT(choice(bundle, 96), HasSubstr("small: tuned for the nearest shape with a"));
   EXPECT_THAT(choice(bundle, 1024), HasSubstr("large: tuned for the nearest shape"));
   // The shape s4096 is nearest to S = 2080, but its kernel is not valid for this size.
   EXPECT_THAT(choice(bundle, 2080),
               AllOf(HasSubstr("small: tuned for the nearest"),
                     HasSubstr("not large: 'S % TILE == 0' does not hold: whole tiles")));
-  EXPECT_THAT(choice(bundle, 33), HasSubstr("plain: the configuration of defaults"));
+  EXPECT_THAT(choice(bundle, 33), HasSubstr("plain: the default configuration"));
 }
 
 TEST_F(Loader, PrefersWhatTheDeviceIsLike) {

@@ -45,8 +45,8 @@ class Observers(unittest.TestCase):
                 self.assertTrue(numpy.isnan(one[name]), name)
         self.assertIn("NVMLObserver: nvml_energy, core_freq: nan, because the driver does not report",
                       environment["said"])
-        self.assertIn("NCUObserver: nan: the profile gate is skipped: the time model does not "
-                      "predict the metric dram__bytes.sum", environment["said"])
+        self.assertIn("NCUObserver: metrics are nan: the profile gate is skipped: the time model "
+                      "does not predict the metric dram__bytes.sum", environment["said"])
 
     def test_energy_is_power_by_time(self):
         result, entry = {"time": 2.0}, {"evo_tune": {"card": {"power_w": 300, "temperature_c": 51}}}

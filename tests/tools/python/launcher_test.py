@@ -258,7 +258,7 @@ print(fast.is_there())
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                              check=True)
         self.assertEqual(ran.stdout, "False\n")
-        self.assertEqual(ran.stderr.count("launched by Python code alone"), 1)
+        self.assertEqual(ran.stderr.count("bundles are launched by Python code alone"), 1)
 
 
 if __name__ == "__main__":

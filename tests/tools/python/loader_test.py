@@ -18,7 +18,7 @@ class Loader(BundleTest):
         self.assertIn("nearest shape", bundle.choose(B=2, S=1024, F=0).why)
         self.assertIn("not large: 'S % TILE == 0' does not hold: whole tiles",
                       bundle.choose(B=2, S=2080, F=0).why)
-        self.assertIn("the configuration of defaults", bundle.choose(B=2, S=33, F=0).why)
+        self.assertIn("the default configuration", bundle.choose(B=2, S=33, F=0).why)
         newer = evo_tune.Device("Fake 100", 100, 4, 9999)
         self.assertTrue(bundle.choose(newer, B=2, S=4096, F=0).from_ptx)
         little = evo_tune.Device("Fake 90", 90, 4, 200)

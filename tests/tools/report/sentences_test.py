@@ -139,7 +139,7 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "Valid negatives: 1 value tried in the winner and no faster",
                     lambda run: run["insight"].update({"negatives": [negative]}),
                     lambda run: run["insight"].update({"negatives": []}))
-        self.expect("ladder", "No value of a macro was tried in the winner without being faster.",
+        self.expect("ladder", "There are no valid negatives: no value that was tried in the winner",
                     lambda run: run["insight"].update({"negatives": []}),
                     lambda run: run["insight"].update({"negatives": [negative]}))
 

@@ -5,9 +5,9 @@
     print(kernel.choose(B=2, H=8, HKV=8, LQ=300, ...).why)
     sdpa = evo_tune.torch_op(kernel)                             # the same for torch.compile
 
-Python code launches a kernel the first time; a C++ extension, if there is one, repeats such
-launches. tune_kernel and run_kernel have Kernel Tuner's arguments (docs/python.md); they need NumPy
-and the programs of evo-tune.
+Python code handles the first call with arguments of given types and shapes; the C++ extension, if
+it is installed, handles later such calls. tune_kernel and run_kernel have Kernel Tuner's arguments
+(docs/python.md); they need NumPy and the programs of evo-tune.
 """
 
 from .bundle import Bundle, Choice, load

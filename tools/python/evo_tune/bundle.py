@@ -306,9 +306,9 @@ class Bundle:
                 device = self._driver.device()
         reasons = list(self._index.damaged)
         for (from_ptx, _, _, distance), use, kernel in self._tries(shape, device):
-            why = ("the configuration of defaults" if distance == math.inf else
+            why = ("the default configuration" if distance == math.inf else
                    f"tuned for this shape: {use['shape']}" if distance == 0 else
-                   f"tuned for the nearest shape for which it is valid: {use['shape']}")
+                   f"tuned for the nearest shape with a valid kernel: {use['shape']}")
             try:
                 if from_ptx and not runs(kernel, "ptx", device):
                     raise Error("neither the kernel's machine code nor its PTX runs on this device")

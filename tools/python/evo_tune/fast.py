@@ -26,9 +26,10 @@ def _say_that_it_is_missing():
     if _has_said or _launcher is not None:
         return
     _has_said = True
-    warnings.warn(f"evo_tune: bundles are launched by Python code alone, at several times the cost of "
-                  f"a call: {_why}; the wheel of tools/python/build_wheel.sh has the extension "
-                  "(docs/python.md)", RuntimeWarning, stacklevel=5)
+    warnings.warn(f"evo_tune: the C++ extension is missing ({_why}), so bundles are launched by "
+                  "Python code alone, and a call takes several times as long; the wheel of "
+                  "tools/python/build_wheel.sh has the extension (docs/python.md)", RuntimeWarning,
+                  stacklevel=5)
 
 
 def _calls_of(bundle):

@@ -75,7 +75,8 @@ class Result:
 
     def bundle(self, path):
         """Writes a bundle to the folder `path`, and returns the path. The bundle has the best
-        kernel and, if correct, the kernel of the default configuration."""
+        kernel and, if it was in an elite and not withdrawn, the kernel of the default
+        configuration."""
         target = Path(path).resolve()
         programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
         return target

@@ -29,10 +29,11 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of
     a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's. The first check
     uses the content of the arrays; later checks draw normal numbers of the same mean and deviation
-    (integers: between the smallest and the largest; an array of equal elements stays). reference: a
-    function that takes the inputs by name and returns the kernel's outputs: an array, a tuple in
-    the order of the parameters, or a dict. tune() calls `reference` for every seed and shape.
-    shapes: variables by the shape's name; the last shape is timed.
+    (for integers: uniform between the smallest and the largest element). An array whose elements
+    are all equal has the same content in all checks. reference: a function that takes the inputs by
+    name and returns the kernel's outputs: an array, a tuple in the order of the parameters, or a
+    dict. tune() calls `reference` for every seed and shape. shapes: variables by the shape's name;
+    the last shape is timed.
     kernel: the kernel's name, if the source has several kernels. grid, block, shared: numbers or
     expressions of variables, macros and the inputs that are whole numbers. tolerance: the largest
     relative L2 error of an output (default: by the types of the outputs). strategy: as evo-tune

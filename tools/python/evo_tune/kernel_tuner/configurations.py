@@ -26,8 +26,8 @@ def _is_number(value):
 
 class Configurations:
     """The search space of a script. `params`: the list of values of each parameter, by the
-    parameter's name. The macro of a parameter is named `prefix` and the parameter's name. If the
-    values are not numbers, the macro is named "kt_" and the parameter's name, and holds the index
+    parameter's name. The name of a parameter's macro is `prefix` + the parameter's name. If the
+    values are not numbers, the name is "kt_" + the parameter's name, and the macro holds the index
     of the value."""
 
     def __init__(self, tune_params, restrictions, block_names, prefix=""):

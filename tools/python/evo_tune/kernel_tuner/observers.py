@@ -155,7 +155,7 @@ class NCUObserver:
             return self._metrics
         whys = {metric: profiled(entry, [metric])[1] for metric in self._metrics}
         for why in dict.fromkeys(filter(None, whys.values())):
-            programs.say(f"NCUObserver: nan: {why}")
+            programs.say(f"NCUObserver: metrics are nan: {why}")
         return [metric for metric, why in whys.items() if why is None]
 
 

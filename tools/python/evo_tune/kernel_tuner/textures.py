@@ -112,8 +112,8 @@ class _Texture:
             body = re.match(r"\s*\{", text[close + 1:])
             if "__global__" in before and body:
                 return its.start(), _closing(text, close + body.end(), "{}") + 1
-        raise NotSupported(f"{self._where}: the source has no kernel {entry} of that name; give "
-                           f"it a cudaTextureObject_t parameter '{self.name}'")
+        raise NotSupported(f"{self._where}: the source has no kernel of the name {entry}; give "
+                           f"the kernel a cudaTextureObject_t parameter '{self.name}'")
 
     def argument(self, folder):
         shape = self._array.shape

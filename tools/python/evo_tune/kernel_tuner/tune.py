@@ -208,8 +208,8 @@ def _with_a_default(setup, judged, rows, quiet, work):
         except Error as error:
             if judged.has_answer or not any(sign in str(error) for sign in _BAD_REFERENCE):
                 raise
-            programs.say(f"{text_of(default)} cannot be the reference, the next one is tried: "
-                         + str(error).splitlines()[0])
+            programs.say(f"{text_of(default)} cannot be the reference, the next configuration is "
+                         "tried: " + str(error).splitlines()[0])
             failure = error
     raise failure
 
@@ -247,7 +247,8 @@ def _say_what_differs(found, failed):
     wrong = sum(one["time"] == RuntimeFailedConfig.__name__ for one in failed)
     if wrong > len(found):
         programs.say(f"{wrong} configurations fail or give another result than the reference; "
-                     "where other results are right, give an answer and a function to verify them")
+                     "if other results are right, too, give an answer and a verify function that "
+                     "accepts them")
 
 
 def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
