@@ -211,7 +211,7 @@ std::string rendered(const Tree& tree, Random& random, Rule at_least) {
       break;
     case kOr:
     case kAnd:
-      // The right operand needs no parentheses, because the language groups equal operators from
+      // The right operand needs no parentheses, because the language groups `or` and `and` from
       // the right: `a or b or c` is `a or (b or c)`.
       text = part(0, stronger(tree.rule)) + " " + tree.op + " " + part(1, tree.rule);
       break;

@@ -1,5 +1,6 @@
-// Tests checks of a GPU's kernels that a virtual GPU executes in addition: which results reject a
-// kernel, which kernels are skipped, and that the search does not depend on the virtual GPU.
+// Tests the checks in which a virtual GPU executes kernels that another GPU checks and times: which
+// results reject a kernel, which kernels are skipped, and that the search does not depend on the
+// virtual GPU.
 
 #include "engine/evaluate/interpreted_checks.hpp"
 
@@ -136,7 +137,7 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
 }
 
 /// Makes a whole run, and returns its outcomes as lines of text, by story(). `interprets`: the
-/// behaviour of the virtual GPU that checks in addition; nullopt: there is none.
+/// behaviour of the virtual GPU; nullopt: there is none.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
   World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});

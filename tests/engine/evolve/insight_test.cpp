@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A space with known effects: each step of P0 adds 10 %, P1 has no effect, P2 = 2 fails at the
-/// resource gate, and P0 = 0 with P3 = 1 is another 30 % slower.
+/// A space with known effects: each step of P0 increases the time by 10 %, P1 has no effect, P3 = 1
+/// increases the time by 30 % if P0 = 0, and observe_all() lets P2 = 2 fail at the resource gate.
 RecordedSpace known_space() {
   return made_space(
       {4, 3, 3, 2}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },

@@ -134,7 +134,7 @@ TEST(CompileArch, IsTheDevicesOrItsOwnVariantWhenTheSpaceAsks) {
   EXPECT_EQ(compile_arch("sm_90", "sm_90"), "sm_90");
   EXPECT_EQ(compile_arch("sm_90", "sm_89"), "sm_90");
   EXPECT_EQ(compile_arch("sm_90", "sm_90a"), "sm_90a");
-  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // no device: the space's arch for both
+  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // without a device
   EXPECT_EQ(compile_arch("sm_120", "sm_120a"), "sm_120a");
 }
 

@@ -16,7 +16,7 @@ TEST(Ranking, TheScoreSaysWhatTrustingThePredictionCosts) {
   const RankScore score = rank_score(measured, predicted);
   EXPECT_EQ(score.kernels, 5U);
   EXPECT_EQ(score.near, 4U);
-  EXPECT_NEAR(score.loss, 0.1, 1e-12);  // 11 has the lowest predicted time
+  EXPECT_NEAR(score.loss, 0.1, 1e-12);  // the lowest prediction belongs to 11, not to 10
   for (const double loss : score.loss_of_shortlist) EXPECT_NEAR(loss, 0, 1e-12);
   EXPECT_NEAR(score.median_error, 0, 1e-12);
   EXPECT_LT(score.spearman_near, score.spearman);

@@ -106,9 +106,9 @@ class LastOutcome final : public TunerObserver {
 };
 
 TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
-  // A run reserves time for A/B comparisons: a fifth of the time limit until the first comparisons,
-  // then twice the longest time that the comparisons of one generation have taken, but between 2 %
-  // and 20 % of the time limit.
+  // A run reserves time for A/B comparisons. Until the first comparisons, it reserves a fifth of
+  // the time limit, but at most 5 s. Later, it reserves twice the longest time that the comparisons
+  // of one generation have taken, but between a tenth of the first reserve and the whole of it.
   for (const auto& [compare_ms, least_s, most_s] :
        {std::tuple(1.0, 3.7, 4.0), std::tuple(100.0, 2.0, 3.25)}) {
     fake::MemoryStore store;

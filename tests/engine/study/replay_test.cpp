@@ -83,8 +83,9 @@ TEST(RandomBaseline, TimeFollowsTheMethodology) {
   EXPECT_EQ(baseline.time_ms(1), 5);
   EXPECT_EQ(baseline.time_ms(3), 3);   // round(33 / 4) = 8
   EXPECT_EQ(baseline.time_ms(10), 1);  // round(110 / 11) = 10
-  // The target is 1 + 0.05 (6 − 1) ms, where 6 ms is the median. Only index 10 reaches the target,
-  // so the cutoff is 7, the smallest M for which M · 11 / (M + 1) ≥ 9.5, which rounds to 10.
+  // The target is 1 + 0.05 (6 − 1) ms, where 6 ms, the larger of the two middle times, counts as
+  // the median. Only index 10 reaches the target, so the cutoff is 7, the smallest M for which M ·
+  // 11 / (M + 1) ≥ 9.5, which rounds to 10.
   EXPECT_EQ(baseline.cutoff(), 7U);
 }
 

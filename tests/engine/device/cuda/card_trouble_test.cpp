@@ -74,7 +74,7 @@ class DeviceFiles : public testing::Test {
   DeviceFiles() {
     std::filesystem::create_directories(root_.path() / "dev");
     // The user `nobody` must be able to read the folder, because the test OfOthersAreNotUsable
-    // reads it as this user.
+    // reads it as this user if root runs the test.
     chmod(root_.path().c_str(), 0755);
   }
   void add(const char* name, mode_t mode) const {

@@ -187,8 +187,7 @@ Tally count(const Arguments& arguments) {
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
-      "Judge kernels with locks, flags, tiles, groups and collectives, and wrong versions without "
-      "synchronisation, on the virtual GPU.",
+      "Judge kernels whose threads synchronise, and wrong versions of them, on the virtual GPU.",
       "count-verdicts");
   app.add_option(
          "--judgements", arguments.judgements,

@@ -1,5 +1,6 @@
-// The write map gives the CTA that writes each byte of an output; it is traced without computing
-// values. The tests compare it with the bytes that each CTA writes when it runs alone.
+// The write map gives the CTA that writes each byte of an output. write_map() finds it without
+// computing the values that CTAs write. The tests compare it with the bytes that each CTA writes
+// when it runs alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

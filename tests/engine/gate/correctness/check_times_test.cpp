@@ -49,9 +49,9 @@ TEST(CheckTimes, VeryLongLaunchesDifferLess) {
 TEST(CheckTimes, ARoughTimeHasTheIntervalOfTheKnownKernels) {
   const Timing timing = taught().timing_of(kBusy, 2400, 2);
   EXPECT_NEAR(timing.p50_us, 2400 - 200, 1e-9)
-      << "a check launch takes longer by the same 200 µs for all kernels";
+      << "the median difference, 200 µs, gives a longer time than the median ratio";
   EXPECT_NEAR(taught().timing_of(kBusy, 600, 2).p50_us, 500, 1e-9)
-      << "a check launch takes longer by the same factor for all kernels";
+      << "the median ratio, 1.2, gives a longer time than the median difference";
   EXPECT_FALSE(timing.complete);
   EXPECT_EQ(timing.samples, 2);
   EXPECT_LT(timing.p50_us - 2 * timing.std_us, 2400 / 1.3);

@@ -239,8 +239,8 @@ TEST(Compare, NanBoundsPassNothing) {
 }
 
 /// Attention averages S values of unit variance, so the rms of its output falls as S grows. For
-/// large S, every element is smaller than the absolute bound, but an output of zeros must fail for
-/// every S.
+/// large S, nearly all elements are smaller than the absolute bound, but an output of zeros must
+/// fail for every S.
 class ZeroAttention : public testing::TestWithParam<double> {};
 
 TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
@@ -268,8 +268,8 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
 }
 
-/// Rows of `length` elements like those of causal attention: row n is over n + 1 keys, and its rms
-/// falls as 1 / sqrt(keys).
+/// Rows of `length` elements like those of causal attention: row n averages over n + 1 keys, so its
+/// rms is 1 / sqrt(n + 1).
 std::vector<double> causal_rows(std::size_t rows, std::size_t length, Random& random) {
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {

@@ -76,7 +76,7 @@ Json problem_json(const std::string& independent, const std::string& cta_of_row)
 
 class Sampled : public testing::Test {
  protected:
-  /// Runs a full check that executes about 1/64 of the 4096 CTAs.
+  /// Runs a full check. It executes about 1/64 of the 4096 CTAs if a part can stand for the grid.
   CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
                           std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     return check_by({.flops_of_whole_grids = 4096}, Effort::kFull, ptx, independent, seed,

@@ -46,8 +46,8 @@ TEST(LaneOrder, OfSeveralLanesOneMustBeCertain) {
   order.met(0x000fU, 2);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 2), 1));
   EXPECT_TRUE(order.is_unordered(8, joined_span(1, 2), 1));
-  // joined_span(1, 5) contains all lanes from 0 to 7, but lane 0 has not synchronised with lanes 4
-  // to 7.
+  // At least one lane of each half of joined_span(1, 5), 0 to 3 and 4 to 7, made the access, but
+  // lane 0 has synchronised with none of the lanes 4 to 7.
   EXPECT_TRUE(order.is_unordered(0, joined_span(1, 5), 1));
   order.met(0x0021U, 3);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 5), 1));
@@ -69,7 +69,7 @@ TEST(LaneOrder, AnAcquisitionOrdersOneWay) {
   EXPECT_FALSE(order.is_unordered(3, 8, 6));
   EXPECT_TRUE(order.is_unordered(3, 8, 7));
   EXPECT_TRUE(order.is_unordered(4, 9, 4)) << "lane 4 acquired nothing";
-  EXPECT_TRUE(order.is_unordered(9, 3, 4)) << "lane 3 released nothing";
+  EXPECT_TRUE(order.is_unordered(9, 3, 4)) << "lane 9 acquired nothing";
   order.acquired_by_all(6, 0, 0);
   EXPECT_EQ(order.whole(), 6U);
   EXPECT_FALSE(order.is_unordered(4, 9, 5));

@@ -28,7 +28,8 @@ TEST(VectorClock, IncludesSomeLanesOfAWarpBeyondTheOthers) {
   other.some_lanes[1] = {kLane0, 6};
   other.has_some_lanes = true;
   clock.join(other);
-  EXPECT_TRUE(clock.includes(1, kLane0 | kLane5, 8)) << "different lanes: up to the later time";
+  EXPECT_TRUE(clock.includes(1, kLane0 | kLane5, 8))
+      << "the lanes of both clocks are included up to the later time";
   other[1] = 9;
   clock.join(other);
   EXPECT_EQ(clock.some_lanes[1].mask, 0U) << "all lanes are known up to a later time";

@@ -1,4 +1,4 @@
-// Kernels that move data by bulk copies; bulk_copies_test.cpp knows the expected results.
+// Kernels with bulk copies or their mbarriers; bulk_copies_test.cpp knows the expected results.
 
 constexpr int kTile = 256;
 

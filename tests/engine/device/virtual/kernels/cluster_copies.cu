@@ -138,7 +138,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) ring(int* out, const int* i
   cluster.sync();
 }
 
-// Both CTAs exchange values by st.async.
+// The two CTAs exchange values by st.async.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) async_stores(int* out, const int* in) {
   __shared__ alignas(16) int box[64];
   __shared__ alignas(8) unsigned long long barrier;

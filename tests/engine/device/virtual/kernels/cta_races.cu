@@ -164,8 +164,9 @@ extern "C" __global__ void two_buffers(const float* in, float* out) {
 #endif
 }
 
-// A non-atomic read of data that CTAs change by atomics is allowed, but a read of another CTA's
-// non-atomic store is a race.
+// A CTA may read data non-atomically, although other CTAs change the data by atomics, if it later
+// accesses the data by an atomic, too. With BUG, it reads another CTA's non-atomic store, which is
+// a race.
 extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   if (blockIdx.x == 0) {
 #ifdef BUG
@@ -287,8 +288,9 @@ extern "C" __global__ void one_waits_and_reads_by_volatile(const float* in, floa
   read_parts_by_volatile(out);
 }
 
-// CTA 0 reads plain flags by volatile loads after it has read a counter that the others changed
-// after their flags. The fence before the flags orders the data, and the counter needs none.
+// CTA 0 waits for a counter and then, by volatile reads, for flags. Each CTA sets its flag by a
+// plain store before it changes the counter. The fence before the flags orders the data, so no
+// fence is needed between a flag and the counter.
 __device__ int flags[4];
 __device__ unsigned statistics;
 extern "C" __global__ void plain_flags_beside_a_counter(const float* in, float* out) {

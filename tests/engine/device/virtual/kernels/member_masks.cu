@@ -1,6 +1,6 @@
 // Kernels whose lanes execute one .sync instruction with different member masks. Each kernel runs
-// 64 threads and computes out[i] = 2 * in[i]. With BUG, lanes that exchange data do not
-// synchronise.
+// 64 threads and computes out[i] = 2 * in[i]. With BUG, masks or barriers are wrong, or lanes that
+// exchange data do not synchronise.
 
 __device__ unsigned tile_mask(unsigned lanes) {
   const unsigned lane = threadIdx.x % 32;

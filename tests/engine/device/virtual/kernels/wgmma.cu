@@ -10,7 +10,7 @@ typedef unsigned char u8;
 
 constexpr int kStepBytes = 32;
 constexpr int kK = STEPS * kStepBytes / ELEMENT_BYTES;
-constexpr u32 kRowBytes = SWIZZLE == 0 ? 16 : SWIZZLE;  ///< row bytes of the swizzle pattern
+constexpr u32 kRowBytes = SWIZZLE == 0 ? 16 : SWIZZLE;  ///< bytes in a row of the pattern
 constexpr u32 kMode = SWIZZLE == 128 ? 1 : SWIZZLE == 64 ? 2 : SWIZZLE == 32 ? 3 : 0;
 
 /// Applies the swizzle to an offset: swaps chunks of 16 bytes within rows of kRowBytes.
