@@ -35,7 +35,7 @@ struct CaseArgument {
   Bytes initial = {};
   bool is_output = false;             ///< compared after the launch
   bool is_scratch = false;            ///< written by the kernel; its content is not compared
-  Dtype dtype = Dtype::kU32;          ///< tolerances of an output's elements
+  Dtype dtype = Dtype::kU32;          ///< the type of an output's elements
   std::vector<Bound> columns = {{}};  ///< element i has the tolerance columns[i % size]
 };
 

@@ -30,7 +30,7 @@ constexpr Bound kTanhHalf{0, 0x1.03p-11 + 0x1p-12};       // 2^-10.987
 constexpr Bound kEx2Bfloat{0x1p-7 + 0x1p-8, kSmallest};
 constexpr Bound kTanhBfloat{0, 0x1p-8 + 0x1p-9};
 
-/// Zeros, infinities, NaN and subnormal numbers, followed by `values`.
+/// `values` with its first elements replaced by zeros, infinities, NaN, subnormal numbers and ±1.
 std::vector<float> with_edges(std::vector<float> values) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -48,7 +48,7 @@ AgreementCase unary(const char* entry, const std::vector<float>& in, std::vector
       .count(in.size());
 }
 
-/// Positive numbers of all magnitudes.
+/// Numbers of all magnitudes that are not negative, and NaN.
 std::vector<float> positive(Inputs& inputs) {
   std::vector<float> values = inputs.edge_floats(kCount);
   for (float& v : values) v = v < 0 ? -v : v;

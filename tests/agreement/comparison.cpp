@@ -72,8 +72,8 @@ void compare_output(const CaseArgument& argument, std::size_t output, const Byte
   }
 }
 
-/// Calls `visit` with the argument and the index of each output. Throws InputError if the size of
-/// an output differs from that of its argument.
+/// Calls `visit` with the argument and the index of each output. Throws InputError if `recorded` or
+/// `got` lacks the output, or has it with another size than its argument.
 template <typename F>
 void for_each_output(const AgreementCase& data, const Outputs& recorded, const Outputs& got,
                      const F& visit) {

@@ -34,7 +34,7 @@ struct Arguments {
 struct Tally {
   std::size_t candidates = 0;
   std::size_t launches = 0;
-  std::size_t too_large = 0;  ///< launches that need more shared memory than the device has
+  std::size_t too_large = 0;  ///< launches left out: a CTA needs too much shared memory
   std::size_t alarms = 0;
   std::size_t refused = 0;  ///< candidates that do not compile
   double seconds = 0;
@@ -71,8 +71,8 @@ std::vector<Candidate> sample(const Space& space, std::size_t count, Random& ran
   return drawn;
 }
 
-/// Compiles and launches candidates of one space. Keeps the candidates' PTX, because shapes with
-/// equal macros share it. Not thread-safe.
+/// Compiles and launches candidates of one space. Shapes with equal compiler options share the PTX
+/// of a candidate. Not thread-safe.
 class Runner {
  public:
   Runner(const TemplateRun& run, std::uint64_t seed)

@@ -10,9 +10,9 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-// Bits of f32 edge values, each of which is used with both signs. The list contains special values,
-// and ties in the rounding to f16 (which drops 13 bits), bf16 (16), e4m3 (20) and e5m2 (21) with
-// their neighbours, around 1 and at the ends of these types' ranges.
+// Bits of f32 edge values, which edge_floats() uses with random signs. The list contains special
+// values, and ties in the rounding to f16 (which drops 13 bits), bf16 (16), e4m3 (20) and e5m2 (21)
+// with their neighbours, around 1 and at the ends of these types' ranges.
 constexpr std::array<U32, 52> kEdgeFloats = {
     0x00000000, 0x00000001, 0x00000002, 0x00400000, 0x007fffff, 0x00800000, 0x00800001, 0x7f7fffff,
     0x7f7ffffe, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0x3f800000, 0x3f7fffff, 0x3f800001,

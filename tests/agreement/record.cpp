@@ -18,8 +18,8 @@ constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;
 
-/// Earlier outputs, by group (same kernel or shape, same argument and size). An output may be
-/// stored as its difference from an earlier output of its group.
+/// Earlier outputs, by group (same kernel or shape, same position among the outputs, same size). An
+/// output may be stored as its difference from an earlier output of its group.
 using Bases = std::map<std::string, std::vector<Bytes>>;
 constexpr std::size_t kMostBases = 24;  ///< limit per group
 

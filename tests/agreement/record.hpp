@@ -57,9 +57,9 @@ struct Record {
   [[nodiscard]] const RecordedSource& source_of(const std::string& file) const;
 };
 
-/// Writes a record as a gzip file of MessagePack. Each output is stored as its difference from the
-/// most similar earlier output of the same shape and size, in byte planes, so that many candidates
-/// take little space.
+/// Writes a record as a gzip file of MessagePack. Each output is stored as its difference from a
+/// similar earlier output of the same kernel or shape, in byte planes, so that many candidates take
+/// little space.
 void write_record(const Record& record, const std::filesystem::path& file);
 
 /// Reads a record. Throws an InputError that names the file and what is wrong with it.

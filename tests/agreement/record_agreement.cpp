@@ -1,5 +1,6 @@
 // The program record-agreement runs the kernels of tests/agreement on a device and stores their
-// outputs in a file, or compares the outputs in a file with those of the virtual GPU.
+// outputs in a file, or compares the outputs in a file with those of the virtual GPU. With
+// --tables, it only writes tables of ex2.approx and rcp.approx (tables.hpp).
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <future>
@@ -50,8 +51,8 @@ ExitCode record_to(const Arguments& arguments) {
   return record.faults.empty() ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }
 
-/// Prints the kernels whose outputs differ from the recorded ones, and returns how many exceed
-/// their bounds.
+/// Prints the kernels whose outputs differ from the recorded ones. Returns how many kernels exceed
+/// their bounds or cannot be compared.
 std::size_t check_cases(const Arguments& arguments, const Record& record) {
   if (record.cases.empty()) return 0;
   Replay replay(arguments.root, record, 0);

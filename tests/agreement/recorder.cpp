@@ -160,8 +160,8 @@ std::vector<Recorder::Chosen> Recorder::compiled(std::vector<Chosen> drawn) {
     if (kernel == nullptr) continue;
     const AgreementCase data =
         drawn[i].run->make_case(drawn[i].candidate, *drawn[i].shapes[0], device_.info().sm_count);
-    // Some candidates exceed the device's memory, because shapes with D = 128 need twice as much as
-    // the space's constraints assume.
+    // Some candidates exceed the device's shared memory, because shapes with head dimension D = 128
+    // need twice as much as the space's constraints assume.
     if (resource_gate(kernel->resources, data.launch, {}, device_.info())) continue;
     drawn[i].kernel = *kernel;
     good.push_back(std::move(drawn[i]));

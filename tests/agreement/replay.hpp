@@ -18,7 +18,7 @@ namespace evo::agreement {
 struct CandidateBound {
   std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
   double max_over_rms = 0;  ///< 0: no limit
-  double relative_l2 = 0;
+  double relative_l2 = 0;   ///< 0: no limit
 };
 
 /// The result of running a recorded candidate again.

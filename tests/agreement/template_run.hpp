@@ -28,8 +28,8 @@ class TemplateRun {
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
 
   /// One launch of a candidate on `shape` with inputs that depend only on the shape. `sm_count`:
-  /// the number of SMs of the device that was recorded, on which persistent grids depend. Outputs
-  /// are filled with NaN before the launch, workspaces with zeros.
+  /// the number of SMs of the device, on which the grids of persistent kernels depend. Outputs are
+  /// filled with NaN before the launch, workspaces with zeros.
   [[nodiscard]] AgreementCase make_case(const Candidate& candidate, const Shape& shape,
                                         int sm_count) const;
 

@@ -45,7 +45,8 @@ class DatabaseOption : public testing::Test {
           std::string("evo-report --out r.html"), FakeSession::tune("--generations 1"),
           FakeSession::tune("--resume"), record, FakeSession::judge("--baseline")}) {
       const bool is_baseline = program.ends_with("--baseline");
-      // For an empty name, the message names --baseline; a folder can be a bundle.
+      // Leaves out --baseline with an empty name, whose message names --baseline instead of --db,
+      // and with a folder, which may be a bundle.
       if (is_baseline && (db.empty() || fs::is_directory(session_.path(db)))) continue;
       const std::string option = is_baseline ? " '" : " --db '";
       const ProgramResult result = session_.run(program + option + db + "'");

@@ -209,7 +209,7 @@ TEST_F(EvoInit, HeadersOfOtherFoldersAreCopiedToWhereTheyAreFound) {
   const ProgramResult judged =
       run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/header.json");
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
-  // evo-init cannot distinguish two headers with the same name.
+  // evo-init refuses two headers that it would copy to the same file.
   fs::create_directories(folder_.path() / "a");
   fs::create_directories(folder_.path() / "b/sub");
   write_file(folder_.path() / "a/one.h", "#include \"sub/two.h\"\n");

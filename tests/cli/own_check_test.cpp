@@ -53,7 +53,8 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
               HasSubstr(is_virtual() ? "never written" : "rejects the outputs"));
 }
 
-/// The macro MORE changes the number of required outputs, but not the machine code of the kernel.
+/// The macro MORE changes the number of elements of the output y, but not the machine code of the
+/// kernel.
 TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
   space_["parameters"] = {{{"macro", "BLOCK"}, {"values", {32}}},
                           {{"macro", "PARTS"}, {"values", {2}}},

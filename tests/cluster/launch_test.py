@@ -168,7 +168,7 @@ class HandTest(Cluster):
             gateway, before = self.gateway(), kilobytes(self.gateway())
             chance = random.Random(7)
             said_much = lambda: [bytes(one) for one in relay.said if len(one) > 2000]
-            self.expect(lambda: len(said_much()) >= 3, "fewer than three workers have said much")
+            self.expect(lambda: len(said_much()) >= 3, "fewer than three workers sent over 2000 bytes")
             sessions = said_much()
             for _ in range(replays):
                 self.assertTrue(play(self.port, chance.choice(sessions), 5))

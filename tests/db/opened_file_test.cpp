@@ -172,7 +172,7 @@ TEST_F(OpenedFileTest, OthersThatWriteToItAreNoChange) {
 }
 
 /// Another process opens the new database while the write-ahead log of the old one lies beside it.
-/// evo-tune must not change the log then, but tells the user to delete it.
+/// evo-tune must not change the log then, but tells the user to delete the log and its index.
 TEST_F(OpenedFileTest, ALogThatAnotherProcessUsesIsLeftToAPerson) {
   fs::rename(other_, file_);
   std::array<int, 2> ready{}, done{};

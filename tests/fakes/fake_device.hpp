@@ -79,7 +79,7 @@ class FakeDevice final : public Device,
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
-  /// Sets the number of graphs that can be created; the creation of a further graph fails.
+  /// Sets how many graphs can be created before the creation of one graph fails.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
 
   void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }

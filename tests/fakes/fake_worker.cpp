@@ -81,7 +81,8 @@ std::unique_ptr<evo::Device> open_device(const std::string& id) {
     device->set_monitor(monitor);
     return device;
   }
-  throw evo::InputError("unknown device '" + id + "'; allowed: fake:measured, fake:predicted");
+  throw evo::InputError("unknown device '" + id +
+                        "'; allowed: fake:measured, fake:predicted, virtual:NAME");
 }
 
 }  // namespace

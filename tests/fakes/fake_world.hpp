@@ -31,8 +31,9 @@ class SilentObserver final : public TunerObserver {
   int generations_ = 0;
 };
 
-/// Writes space files whose configurations have so few neighbours that strategies are fast, but
-/// with enough configurations for every test.
+/// Copies tests/planted to `folder` and writes the spaces wide, distinct and by_shape there. Their
+/// configurations have so few neighbours that strategies are fast, but the spaces have enough
+/// configurations for every test.
 inline void write_space(const std::filesystem::path& folder) {
   std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
                         std::filesystem::copy_options::recursive);

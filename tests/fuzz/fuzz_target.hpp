@@ -10,8 +10,8 @@
 
 namespace evo::fuzz {
 
-/// Lets the loader read the input as the index of a bundle without its first line, and choose
-/// kernels.
+/// Lets the loader read the input as the index of a bundle, and choose kernels. The function adds
+/// the first line of the index, which has the hash of the input.
 void run_bundle(std::string_view input);
 /// Parses the input as an expression and evaluates it.
 void run_expression(std::string_view input);

@@ -44,10 +44,10 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
   return entries;
 }
 
-/// The argument for parameter `number` of a kernel, which has `bytes` bytes. A parameter of pointer
-/// size (8 bytes) gets a buffer, which is uninitialised for parameters 2, 5, 8, …; other parameters
-/// get the number 33. If the PTX has the comment "textures", parameter 0, if it has pointer size,
-/// gets a texture of one or two dimensions.
+/// The argument for parameter `number` of a kernel. The parameter has `bytes` bytes. A parameter of
+/// pointer size (8 bytes) gets a buffer, which is uninitialised for parameters 2, 5, 8, …; other
+/// parameters get the number 33. If the PTX has the comment "textures", parameter 0, if it has
+/// pointer size, gets a texture of one or two dimensions instead.
 KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number,
                            std::size_t texture_height) {
   if (bytes != 8) {

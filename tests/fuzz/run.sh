@@ -3,7 +3,8 @@
 #
 # The script first builds the targets (preset fuzz: clang 16, address and undefined sanitizers).
 # If `tests/fuzz/pack.sh FOLDER` has put targets beside this script, the script uses those instead.
-# The script prints the number of executions and the result of each target, also to OUT/summary.txt.
+# The script prints the number of executions and the result of each target, and also writes them to
+# OUT/summary.txt.
 # The exit code is 1 if a target has a finding.
 # The input of a finding is in the file OUT/<target>-crash-…, -timeout-… or -oom-….
 #

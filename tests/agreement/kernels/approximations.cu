@@ -100,8 +100,8 @@ KERNEL approximate_bf16(const u32* in, u32* out, int n) {
   PAIR(1, "tanh.approx.bf16x2");
 }
 
-// Computes complete tables: 2^x and 1/x for every 23-bit fraction, and 2^-x for numbers with finer
-// fractions.
+// Tables of 2^x for all multiples x of 2^-23 in [0, 1), of 1/x for all floats x in [1, 2), and of
+// 2^-x for every 20th float x in [2^-7, 8).
 KERNEL table_ex2(float* out, int n) {
   const int i = INDEX;
   const float x = i * 0x1p-23f;

@@ -73,7 +73,7 @@ KERNEL product_chain(const u32* a, const u32* b, float* d) {
 #define SOURCE_8(f) "r"(f[0]), "r"(f[1]), "r"(f[2]), "r"(f[3]), "r"(f[4]), "r"(f[5]), "r"(f[6]), "r"(f[7])
 #define SUM_8(f) "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]), "+f"(f[4]), "+f"(f[5]), "+f"(f[6]), "+f"(f[7])
 
-// 16 × 16 × 16 by wmma, f16: the layouts of A and B in memory are `row` and `col`.
+// 16 × 16 × 16 by wmma, f16: the layouts of A and B in memory are `row_a` and `row_b`.
 #define WMMA(name, row_a, row_b) \
   KERNEL name(const unsigned short* a, const unsigned short* b, const float* c, float* d) { \
     u32 fa[8], fb[8]; \

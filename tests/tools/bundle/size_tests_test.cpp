@@ -101,9 +101,9 @@ class SizeTests : public testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// A kernel whose `body` treats two sizes alike if kind() has the same result for both. `at_least`:
-/// of the sizes of the same kind as a checked size that would be served without `body`, the
-/// fraction that the bundle must serve.
+/// A kernel whose `body` treats two sizes alike if kind() has the same result for both. Without
+/// `body`, a bundle serves some sizes of the same kind as a checked size; `at_least` times as many
+/// sizes must be served with `body`.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;

@@ -101,8 +101,8 @@ int fake_stream(std::int32_t, std::int32_t, void** stream) {
   return 0;
 }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
-/// Copies the lines that were recorded since the last call of fake_log() or fake_reset() to `text`;
-/// drops lines beyond `size` bytes. Returns the number of copied bytes.
+/// Copies the lines that were recorded since the last call of fake_log() or fake_reset() to `text`,
+/// which has `size` bytes; drops what does not fit. Returns the number of copied bytes.
 std::size_t fake_log(char* text, std::size_t size) {
   const std::lock_guard lock(state().mutex);
   const std::size_t length = std::min(size - 1, state().log.size());

@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-# An artifact is the source, PTX, cubin and log of a compilation. Keeps those of winners, shortens
-# those of generation 0 and deletes all others.
+# An artifact is the PTX, cubin and log of a compilation. Keeps the artifacts of winners and of
+# generation 0, and deletes all others. In the artifacts that are not of winners, replaces the PTX,
+# cubin and log by the shortest of all.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL
