@@ -101,7 +101,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
     std::cout << why.title << '\n';
     print_text(std::cout, why.table);
-    std::cout << why.notes;
+    std::cout << why.notes << policy;
     return;
   }
   const Answer elite = elite_answer(stored);

@@ -38,7 +38,7 @@ SURVEY_TESTS = ["virtual_test --gtest_filter=*Sample*:*Survey*:*Kinds*",
 FILES = {
     "engine/gate/resource.cpp": GATE_TESTS,
     **{f"engine/gate/correctness/{name}.cpp": GATE_TESTS for name in (
-        "cases", "chosen_elements", "compare", "correctness", "damage", "element_sample",
+        "cases", "chosen_elements", "compare", "correctness", "correctness_ageing", "damage", "element_sample",
         "expectation", "grid_part", "output_judge", "reference_audit", "run_program", "sampled_check", "tolerance_audit",
         "workspace")},
     **{f"engine/gate/timing/{name}.cpp": GATE_TESTS for name in (
@@ -218,6 +218,16 @@ def notices(binaries, tests, number, limits):
     return None
 
 
+def explained_survivors():
+    """Maps (file, condition) to the reason in survivors.txt."""
+    explained = {}
+    for text in open(os.path.join(HERE, "survivors.txt")):
+        if text.strip() and not text.startswith("#"):
+            file, condition, reason = (part.strip() for part in text.split(" | ", 2))
+            explained[file, condition] = reason
+    return explained
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", default=os.path.join(ROOT, "build/mutation"))
@@ -225,15 +235,15 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     checks, texts = collect(options.only)
+    explained = explained_survivors()
+    if not options.only and (stale := set(explained) - {(file, condition) for file, _, condition in checks}):
+        print("survivors.txt explains conditions that do not exist; correct or delete these rows:",
+              *(" | ".join(row) for row in sorted(stale)), sep="\n  ")
+        return 1
     if options.list:
         for number, (file, line, condition) in enumerate(checks):
             print(f"{number:4} {file}:{line}: {condition}")
         return 0
-    explained = {}
-    for text in open(os.path.join(HERE, "survivors.txt")):
-        if text.strip() and not text.startswith("#"):
-            file, condition, reason = (part.strip() for part in text.split(" | ", 2))
-            explained[file, condition] = reason
     started = time.time()
     binaries = build(options.work, texts)
     all_tests = sorted({test for file in texts for test in FILES[file]})

@@ -43,6 +43,43 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
   return bytes;
 }
 
+/// Adds the lanes of `part` to `access`; both are accesses to global memory by the same instruction.
+void add_lanes(LaneAccess& access, const LaneAccess& part) {
+  for_lanes<std::size_t>(part.global, [&](std::size_t l) {
+    access.address[l] = part.address[l];
+    access.pointer[l] = part.pointer[l];
+    access.written[l] = part.written[l];
+  });
+  access.global |= part.global;
+  access.tracked |= part.tracked;
+  access.pattern = LanePattern::kScattered;
+  access.buffer = nullptr;
+}
+
+/// Finds and checks the memory that a cp.async reads, `bytes[l]` bytes for each lane l. Only these
+/// bytes must lie in a buffer, but the address must be a multiple of the copy size.
+LaneAccess read_source(Warp& warp, const CopyOperands& op,
+                       const std::array<std::uint32_t, kWarpSize>& bytes) {
+  LaneAccess source;
+  source.ok = true;
+  const auto address = lane_addresses(warp, op.from);
+  std::uint32_t left = 0;
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { left |= bytes[l] > 0 ? 1U << l : 0U; });
+  while (left != 0) {
+    const std::uint32_t count = bytes[static_cast<std::size_t>(std::countr_zero(left))];
+    std::uint32_t lanes = 0;
+    for_lanes<std::size_t>(left, [&](std::size_t l) { lanes |= bytes[l] == count ? 1U << l : 0U; });
+    const LaneAccess part =
+        resolve(warp, Space::kGlobal, address, lanes, count, AccessIntent::kRead, op.bytes);
+    if (!part.ok) return part;
+    note_global_read(warp, part, count);
+    left &= ~lanes;
+    if (left == 0 && source.global == 0) return part;
+    add_lanes(source, part);
+  }
+  return source;
+}
+
 /// A mask of the uninitialised bytes in the source of a lane; bit b is for byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
@@ -66,7 +103,11 @@ void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
       copy.mask |= 1U << l;
       copy.destination[l] = static_cast<std::uint32_t>(destination.address[l]);
       if (bytes[l] == 0) return;
-      copy_from_guest(copy.data[l].data(), source.pointer[l], copy.bytes);
+      // Copies the bytes of an incomplete source one by one, because a wider access may exceed it.
+      const std::uint32_t width = bytes[l] == op.bytes ? op.bytes : 1;
+      for (std::uint32_t at = 0; at < bytes[l]; at += width) {
+        copy_from_guest(copy.data[l].data() + at, source.pointer[l] + at, width);
+      }
       std::fill(copy.data[l].begin() + bytes[l], copy.data[l].end(), std::byte{0});
       copy.taint[l] = source_taint(warp, source, l, bytes[l]);
     });
@@ -86,17 +127,13 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   const LaneAccess destination =
       resolve(warp, Space::kShared, to, warp.exec, op.bytes, AccessIntent::kWrite);
   if (!destination.ok) return;
-  std::uint32_t reading = 0;
-  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { reading |= bytes[l] > 0 ? 1U << l : 0U; });
-  const LaneAccess source = resolve(warp, Space::kGlobal, lane_addresses(warp, op.from), reading,
-                                    op.bytes, AccessIntent::kAsyncSource);
+  const LaneAccess source = read_source(warp, op, bytes);
   if (!source.ok) return;
   if (cta.launch().check) {
     const auto result = cta.races().begin_async(
         {warp.index, warp.pc, warp.exec, destination.address.data(), op.bytes, AccessKind::kPlain});
     if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async");
   }
-  note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
     constexpr std::uint32_t kWhole = 16;  // counted as cp.async.cg, which bypasses L1

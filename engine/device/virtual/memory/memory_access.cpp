@@ -35,14 +35,14 @@ std::string access_text(const Warp& warp, AccessIntent intent, std::uint32_t byt
 
 bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
                      const LaneSurvey& survey, std::uint32_t mask, std::uint32_t bytes,
-                     AccessIntent intent) {
-  if ((survey.bits & (bytes - 1)) == 0) return true;
+                     AccessIntent intent, std::uint32_t alignment) {
+  if ((survey.bits & (alignment - 1)) == 0) return true;
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = address[static_cast<std::size_t>(lane)];
-    if ((a & (bytes - 1)) == 0) return;
+    if ((a & (alignment - 1)) == 0) return;
     warp.cta->fail(HazardKind::kMisaligned, pc_of(warp), -1,
                    access_text(warp, intent, bytes, lane) + " at address " + hex(a) +
-                       ", which is not a multiple of " + std::to_string(bytes));
+                       ", which is not a multiple of " + std::to_string(alignment));
   });
   return false;
 }
@@ -284,13 +284,16 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
 }
 
 LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWarpSize>& address,
-                   std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
+                   std::uint32_t mask, std::uint32_t bytes, AccessIntent intent,
+                   std::uint32_t alignment) {
   LaneAccess access;
   access.ok = mask == 0;
   if (access.ok) return access;
   access.address = address;
   const LaneSurvey survey = survey_lanes(address.data(), mask, bytes);
-  if (!check_alignment(warp, address, survey, mask, bytes, intent)) return access;
+  if (!check_alignment(warp, address, survey, mask, bytes, intent,
+                       alignment == 0 ? bytes : alignment))
+    return access;
   switch (space) {
     case Space::kShared:
       access.ok = resolve_shared(warp, access, survey, mask, bytes, intent);

@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
+enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite };
 
 /// For each lane of an access, the memory that it uses. Bounds, alignment and permission of the
 /// access have been checked. In the arrays of this type, elements for inactive lanes are undefined.
@@ -65,10 +65,12 @@ struct LaneAccess {
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
 /// Finds the memory for the addresses of the lanes in `mask` in the state space `space`, and checks
-/// the access; each lane accesses `bytes` bytes.
+/// the access; each lane accesses `bytes` bytes. Addresses must be multiples of `alignment`, by
+/// default of `bytes`.
 [[nodiscard]] LaneAccess resolve(Warp& warp, Space space,
                                  const std::array<std::uint64_t, kWarpSize>& address,
-                                 std::uint32_t mask, std::uint32_t bytes, AccessIntent intent);
+                                 std::uint32_t mask, std::uint32_t bytes, AccessIntent intent,
+                                 std::uint32_t alignment = 0);
 
 /// Reports an access to shared memory to the race checker. note_shared_read() returns the lanes
 /// that read uninitialised data. `values`: the bytes that the lanes write, `bytes` for each lane.

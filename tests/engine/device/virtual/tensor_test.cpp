@@ -141,14 +141,25 @@ TEST_F(Tensor, E4m3PairsHaveTheFirstSourceInTheUpperByte) {
 }
 
 TEST_F(Tensor, AsyncCopiesFillWithZeros) {
-  std::vector<U32> in(10, 7);
-  const BufferId out = gpu_.output<U32>("out", 128);
-  // The input ends before the addresses of the lanes whose cp.async has zero source bytes, so
-  // reading these addresses would be out of bounds.
-  in.resize(12, 7);
-  launch("copy_with_zero_fill", {gpu_.input("in", in), out, ScalarArgument::of(40)});
-  const auto got = gpu_.read<U32>(out, 128);
-  for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(got[i], i < 10 ? 7U : 0U);
+  // The input ends where the source of the last cp.async ends, so each byte behind it is out of
+  // bounds.
+  for (const U32 bytes : {1U, 6U, 16U, 40U, 43U, 512U}) {
+    const std::vector<U8> in(bytes, 7);
+    const BufferId out = gpu_.output<U8>("out", 512);
+    launch("copy_with_zero_fill",
+           {gpu_.input("in", in), out, ScalarArgument::of(static_cast<int>(bytes))});
+    const auto got = gpu_.read<U8>(out, 512);
+    for (std::size_t i = 0; i < 512; ++i) ASSERT_EQ(got[i], i < bytes ? 7U : 0U) << bytes;
+  }
+}
+
+TEST_F(Tensor, AsyncCopiesReadAllBytesOfTheirSources) {
+  const BufferId in = gpu_.input("in", std::vector<U8>(42, 7));
+  const auto fault =
+      gpu_.run(ptx(), "copy_with_zero_fill", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+               {in, gpu_.output<U8>("out", 512), ScalarArgument::of(43)});
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->reason.starts_with("out-of-bounds")) << fault->reason;
 }
 
 TEST_F(Tensor, PaddingMayBeCopiedButNotUsed) {
