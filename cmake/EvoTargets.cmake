@@ -8,7 +8,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(EVO_CCACHE ccache)
 if(EVO_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${EVO_CCACHE})
+  # Without this sloppiness, ccache does not cache the objects of tests, which use precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${EVO_CCACHE})
 endif()
 
 if(EVO_SANITIZE)
@@ -68,6 +70,7 @@ function(evo_test name)
   target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
   evo_unity(${name})
+  evo_reuse_headers(${name} evo_test_headers)
   set(together "")
   foreach(suite ${ARG_TOGETHER} ${ARG_ALONE})
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)

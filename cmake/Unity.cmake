@@ -17,3 +17,26 @@ function(evo_unity target)
   # g++ 12 warns wrongly about coroutines in an included file and about members of a std::variant.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>)
 endfunction()
+
+# evo_precompile(name HEADERS <header> … DEPENDS target …): makes the target `name`, whose
+# precompiled headers the executables of evo_reuse_headers(executable name) share. Only builds with
+# EVO_UNITY=all use them, so that the other builds show which source forgets to include a header.
+function(evo_precompile name)
+  if(NOT EVO_UNITY STREQUAL "all")
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
+  file(CONFIGURE OUTPUT ${name}.cpp CONTENT "int main() {}\n")
+  # An executable, because libraries are compiled with other options (-fPIC instead of -fPIE).
+  add_executable(${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+function(evo_reuse_headers target name)
+  if(NOT TARGET ${name})
+    return()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${name})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+endfunction()

@@ -73,7 +73,7 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
   // The first compilation also stores the source, which all compilations share.
   store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
-  constexpr int kCompilations = 24;
+  constexpr int kCompilations = 12;
   std::vector<CompilationRecord> records;
   std::size_t plain_bytes = 0;
   for (int i = 0; i < kCompilations; ++i) {
