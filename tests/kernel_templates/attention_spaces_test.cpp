@@ -60,17 +60,6 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
   const KernelSpec& kernel_ = problem_.kernel(space_.definition().template_name);
 };
 
-TEST_P(AttentionSpaces, MilestonesCompileWithoutSpills) {
-  for (const Milestone& milestone : space_.definition().milestones) {
-    const CompileOutcome outcome = compile(milestone.candidate, problem_.shape("mission"));
-    const auto* built = std::get_if<Compiled>(&outcome);
-    ASSERT_NE(built, nullptr) << milestone.name << std::get<Rejection>(outcome).detail;
-    EXPECT_EQ(built->resources.spill_store_bytes, 0) << milestone.name;
-    EXPECT_LE(built->resources.registers, *space_.definition().resources.registers_per_thread)
-        << milestone.name;
-  }
-}
-
 TEST_P(AttentionSpaces, SampledCandidatesCompileForEveryVariant) {
   Random random(20);
   for (const char* shape : {"mission", "causal_mission", "mission_d128", "causal_mission_d128"}) {

@@ -19,6 +19,15 @@ std::string define(const std::string& name, const std::string& value) {
   return option.append(name).append("=").append(value);
 }
 
+/// True if the template has the constant `name`.
+bool states(const KernelSource& source, const std::string& name) {
+  const std::string text = "constexpr int " + name + " =";
+  return source.text.find(text) != std::string::npos ||
+         std::ranges::any_of(source.headers, [&](const auto& header) {
+           return header.second.find(text) != std::string::npos;
+         });
+}
+
 }  // namespace
 
 ShippedSpace::ShippedSpace(const std::filesystem::path& file, const std::string& shape)
@@ -53,7 +62,16 @@ CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& sh
 }
 
 CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& shape) const {
-  return outcome_of(nvrtc().compile(request(candidate, shape, source_)));
+  const LaunchConfig launch = this->launch(candidate, shape);
+  KernelSource source = source_;
+  const auto expect = [&](const std::string& name, unsigned value) {
+    if (!states(source_, name)) return;
+    source.text += "\nstatic_assert(" + name + " == " + std::to_string(value) +
+                   ", \"a size in the problem file\");\n";
+  };
+  expect("kSharedBytes", launch.dynamic_shared_bytes);
+  expect("kThreads", launch.block[0] * launch.block[1] * launch.block[2]);
+  return outcome_of(nvrtc().compile(request(candidate, shape, std::move(source))));
 }
 
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {

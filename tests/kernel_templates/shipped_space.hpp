@@ -11,8 +11,7 @@
 
 namespace evo {
 
-/// A space file of search_spaces/, its problem, and the source of its template. The class compiles
-/// candidates as evo-tune does.
+/// A space file of search_spaces/, its problem, and the source of its template.
 class ShippedSpace {
  public:
   /// `shape`: the shape whose sizes the constraints see; if empty, the timed shape.
@@ -30,6 +29,8 @@ class ShippedSpace {
   /// template.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape,
                                        KernelSource source) const;
+  /// Compiles a candidate as evo-tune does. If the template states its dynamic shared memory
+  /// (kSharedBytes) or its threads (kThreads), a static_assert compares them with the problem file.
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
   [[nodiscard]] LaunchConfig launch(const Candidate& candidate, const Shape& shape) const;
 
