@@ -37,7 +37,8 @@ class SpaceError : public InputError {
   using InputError::InputError;
 };
 
-/// A problem file that cannot be used.
+/// A problem that cannot be used, for example because of its file, its data files, its reference or
+/// its programs.
 class ProblemError : public InputError {
  public:
   using InputError::InputError;

@@ -20,8 +20,8 @@ namespace {
 /// take about half a second) with one seed and without repeated launches.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
-/// A virtual GPU checks only a part of the work of shapes with more floating-point operations than
-/// this limit (2^31, which take some seconds).
+/// If a shape has more floating-point operations than this limit (2^31, which take some seconds),
+/// and SampledCheck or ElementSample can check it, a virtual GPU checks only a part of its work.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
 /// In a screening, a virtual GPU executes about this number of floating-point operations (2^27) on

@@ -99,7 +99,8 @@ class Climb {
   Climb(Elite& elite, EliteMember challenger);
 
   [[nodiscard]] const EliteMember& challenger() const { return challenger_; }
-  /// The member to compare with the challenger next; null when the challenger's rank is known.
+  /// The member to compare with the challenger next; null when the challenger's rank is known or
+  /// the challenger has failed.
   [[nodiscard]] const EliteMember* next();
   /// Records the result of the comparison with the member that next() returned.
   void take(ComparisonResult result);

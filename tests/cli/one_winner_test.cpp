@@ -151,8 +151,10 @@ TEST_F(OneWinner, WhereOthersTieWithItAndTheirTimesAreLess) {
             "= marks a tie: A/B pairs show no certain difference above 0.4 %. The first row is the "
             "winner: "
             "no other kernel beat it\n"
-            "  candidate 2 takes 0.998 (0.995 to 1.001) of the time of 1\n"
-            "  candidate 3 takes 1.002 (0.999 to 1.005) of the time of 2\n");
+            "  candidate 2 takes 0.998 (confidence interval 0.995 to 1.001) of the time of "
+            "candidate 1\n"
+            "  candidate 3 takes 1.002 (confidence interval 0.999 to 1.005) of the time of "
+            "candidate 2\n");
 }
 
 TEST_F(OneWinner, AfterAnInterruptionAndWithoutAnyComparison) {

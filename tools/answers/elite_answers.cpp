@@ -106,9 +106,11 @@ std::string order_note(const RunElite& elite) {
   for (std::size_t i = 1; i < elite.rows.size(); ++i) {
     if (!elite.rows[i].tie) continue;
     const Tie& tie = *elite.rows[i].tie;
-    ties += fmt::format("  candidate {} takes {:.3f} ({:.3f} to {:.3f}) of the time of {}\n",
-                        elite.rows[i].candidate, tie.ratio, tie.ratio_low, tie.ratio_high,
-                        elite.rows[i - 1].candidate);
+    ties += fmt::format(
+        "  candidate {} takes {:.3f} (confidence interval {:.3f} to {:.3f}) of the time of "
+        "candidate {}\n",
+        elite.rows[i].candidate, tie.ratio, tie.ratio_low, tie.ratio_high,
+        elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
   return "= marks a tie: A/B pairs show no certain difference above 0.4 %. "
