@@ -75,7 +75,8 @@ std::string without_terminator(std::string text) {
   return text;
 }
 
-/// The first line of the log with the word "error", else the first line, for messages; never empty.
+/// The first line of the log with the word "error", else its first line that is not blank, else a
+/// text that says that the compiler gave no reason. For messages.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;

@@ -24,8 +24,8 @@ constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 /// and SampledCheck or ElementSample can check it, a virtual GPU checks only a part of its work.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// In a screening, a virtual GPU executes about this number of floating-point operations (2^27) on
-/// each shape.
+/// In a screening, a virtual GPU executes at most about this number of floating-point operations
+/// (2^27) on each shape, unless it cannot check a part of the shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
 /// On a virtual GPU, a thread without arithmetic takes about as long as this number of
