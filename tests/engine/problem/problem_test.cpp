@@ -269,10 +269,10 @@ TEST(ProblemFile, ANameMeansOneThing) {
 }
 
 TEST(ProblemFile, SourcesStayInTheFolderOfProblems) {
-  EXPECT_THAT(complaint([](Json& j) { j["reference"]["source"] = "/etc/passwd"; }),
-              AllOf(HasSubstr("reference.source"),
-                    HasSubstr("; allowed: files inside " +
-                              folder_of_problems(planted_folder()).string())));
+  EXPECT_THAT(
+      complaint([](Json& j) { j["reference"]["source"] = "/etc/passwd"; }),
+      AllOf(HasSubstr("reference.source"),
+            HasSubstr("; allowed: files inside " + folder_of_problems(planted_folder()).string())));
   EXPECT_THAT(complaint([](Json& j) {
                 j["reference"]["source"] = "../../../../engine/problem/problem.cpp";
               }),
