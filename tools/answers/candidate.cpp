@@ -202,8 +202,8 @@ std::string confirmation_notes(const Store& store, CandidateId a, CandidateId b)
   for (const ConfirmationRecord& record : confirmations_between(store, a, b)) {
     notes << "confirmed in generation " << record.generation << " by " << record.pairs
           << " interleaved pairs: candidate " << record.challenger << " takes " << record.ratio
-          << " (confidence interval " << record.ratio_low << " to " << record.ratio_high
-          << ") of the time of candidate " << record.incumbent << ": " << to_string(record.verdict)
+          << " times as long as candidate " << record.incumbent << " (confidence interval "
+          << record.ratio_low << " to " << record.ratio_high << "): " << to_string(record.verdict)
           << '\n';
   }
   return notes.str();
