@@ -45,7 +45,11 @@ void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& p
            packed.source_key, Blob{*packed.source});
   }
   const std::optional<std::int64_t> source = find_source(db, packed.source_key);
-  if (!source) db.fail("a row that was just inserted into the table source is missing");
+  if (!source) {
+    db.fail(
+        "is damaged: the table 'source' lacks the source of the new compilation; restore a backup, "
+        "or name another file by --db");
+  }
   db.run("INSERT INTO artifact (compilation_id, source_id, log, ptx, cubin) VALUES (?,?,?,?,?)", id,
          *source, Blob{packed.log}, Blob{packed.ptx}, Blob{packed.cubin});
 }

@@ -12,8 +12,8 @@ namespace evo {
 /// The files of an open database: the database, its write-ahead log (-wal) and the index of the log
 /// (-shm).
 /// SQLite finds the log and its index by the name of the database. If another file gets the
-/// database's name while the database is open, SQLite would write transactions to a file without a
-/// name, or apply the log to the wrong database.
+/// database's name while the database is open, SQLite would write transactions to the old file, or
+/// apply the log to the wrong database.
 class OpenedFile {
  public:
   /// `file`: the name by which the database was opened; `database`: the connection, which must

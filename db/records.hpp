@@ -90,7 +90,7 @@ struct CompilationFacts {
 /// The input and output of a compilation; the database stores them compressed.
 struct Artifacts {
   std::string log;
-  std::string source;  ///< KernelSource::expanded(), without the macros that options define
+  std::string source;  ///< KernelSource::expanded(); `options` of the compilation define macros
   std::string ptx;
   std::string cubin;
 };

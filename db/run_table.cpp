@@ -50,7 +50,12 @@ std::string device_key(const DeviceInfo& device) {
 /// Returns the id of the row of `table` whose key is `key`.
 std::int64_t id_of(Connection& db, const std::string& table, const std::string& key) {
   const auto id = db.query("SELECT id FROM " + table + " WHERE key = ?", key).first<std::int64_t>();
-  if (!id) db.fail("a row that was just inserted into the table {} is missing", table);
+  if (!id) {
+    db.fail(
+        "is damaged: the table '{}' lacks a row of the new run; restore a backup, or name another "
+        "file by --db",
+        table);
+  }
   return *id;
 }
 

@@ -99,7 +99,8 @@ void declare(CLI::App& app, InitOptions& options) {
       ->transform(whole_number(1, 86400))
       ->capture_default_str();
   app.set_version_flag("--version", "evo-init " EVO_VERSION);
-  app.footer(exit_codes({{0, "written"}, {2, "bad usage or input"}, {3, "no NVRTC"}}));
+  app.footer(exit_codes(
+      {{0, "written"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
 }
 
 ExitCode run(int argc, char** argv) {

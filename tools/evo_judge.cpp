@@ -88,7 +88,7 @@ void declare(CLI::App& app, Options& options) {
       {{0, "kernel green (--device none: within the policy), and not slower than --baseline"},
        {1, "kernel rejected, or significantly slower than --baseline"},
        {2, "bad usage or input"},
-       {3, "toolkit or device missing"}}));
+       {3, "the compiler, the driver or the GPU is missing or cannot be used"}}));
 }
 
 /// Measures the energy per launch of a green kernel, if the device counts energy. A kernel that

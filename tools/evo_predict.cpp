@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
   CLI::App app(evo::kDescription);
   app.set_version_flag("--version", "evo-predict " EVO_VERSION);
   app.require_subcommand(1);
-  app.footer(evo::exit_codes({{0, "answered"}, {2, "bad usage or input"}, {3, "no NVRTC"}}));
+  app.footer(evo::exit_codes(
+      {{0, "answered"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
   evo::RankArguments rank;
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(

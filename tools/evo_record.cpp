@@ -82,7 +82,7 @@ void declare(CLI::App& app, Options& options) {
   app.footer(exit_codes({{0, "recorded"},
                          {1, "no kernel is green"},
                          {2, "bad usage or input"},
-                         {3, "toolkit or device missing"},
+                         {3, "the compiler, the driver or the GPU is missing or cannot be used"},
                          {130, "interrupted, everything saved"}}));
 }
 

@@ -75,12 +75,14 @@ std::string without_terminator(std::string text) {
   return text;
 }
 
-/// The first line of the log with the word "error", else the first line, for messages; never empty.
+/// The first line of the log with the word "error", else its first line that is not blank, else a
+/// text that says that the compiler gave no reason. For messages.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;
   for (std::string line; std::getline(lines, line);) {
-    // Removes the NUL that NVRTC puts between its own log and the log of ptxas.
+    // NVRTC puts a NUL between its own log and the log of ptxas; printable() has replaced it by the
+    // text \x00, which is removed here.
     constexpr std::string_view kNul = "\\x00";
     if (line.starts_with(kNul)) line.erase(0, kNul.size());
     if (line.find("error") != std::string::npos) return line;

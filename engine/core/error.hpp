@@ -10,7 +10,7 @@ enum class ExitCode : int {
   kGreen = 0,          ///< the program found a green winner, or did what was asked
   kNothingGreen = 1,   ///< the program ran, but no candidate passed all gates
   kBadInput = 2,       ///< bad usage or input
-  kMissing = 3,        ///< the toolkit or the device is missing or does not work
+  kMissing = 3,        ///< a toolkit, library or device is missing or cannot be used
   kInterrupted = 130,  ///< stopped by a signal; all finished results are stored
 };
 
@@ -37,7 +37,8 @@ class SpaceError : public InputError {
   using InputError::InputError;
 };
 
-/// A problem file that cannot be used.
+/// A problem that cannot be used, for example because of its file, its data files, its reference or
+/// its programs.
 class ProblemError : public InputError {
  public:
   using InputError::InputError;

@@ -76,7 +76,8 @@ class JsonReader {
   /// Throws InputError if the array or object under `key` has more than `most` entries.
   void require_at_most(std::string_view key, std::size_t most) const;
 
-  /// The position of `key` for messages: "file: path.key".
+  /// The position of `key` for messages: "file: path.key"; without `key`, the position of this
+  /// reader's object: "file: path", or "file: top level".
   [[nodiscard]] std::string where(std::string_view key = {}) const;
   /// Throws InputError with the text "file: path.key: value: problem".
   [[noreturn]] void fail(std::string_view key, const std::string& problem) const;

@@ -11,6 +11,9 @@ constexpr int kKiB = 1024;
 
 int shared_kib(int architecture) {
   switch (architecture) {
+    case 70:
+    case 72:
+      return 96;
     case 75:
       return 64;
     case 80:

@@ -8,7 +8,9 @@ namespace evo {
 
 /// The limits of shared memory and threads per CTA that all devices of an architecture ("sm_89")
 /// share (CUDA programming guide, technical specifications per compute capability). With
-/// arch_limits(), the resource gate can check a kernel on a machine without any device.
+/// arch_limits(), the resource gate can check a kernel on a machine without any device. An
+/// architecture below sm_90 that arch_limits.cpp does not list gets 48 KiB of shared memory, the
+/// limit without opt-in.
 /// Throws InputError if `arch` is not "sm_" and a number, which one letter may follow.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 

@@ -20,12 +20,12 @@ namespace {
 /// take about half a second) with one seed and without repeated launches.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
-/// A virtual GPU checks only a part of the work of shapes with more floating-point operations than
-/// this limit (2^31, which take some seconds).
+/// If a shape has more floating-point operations than this limit (2^31, which take some seconds),
+/// and SampledCheck or ElementSample can check it, a virtual GPU checks only a part of its work.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// In a screening, a virtual GPU executes about this number of floating-point operations (2^27) on
-/// each shape.
+/// In a screening, a virtual GPU executes at most about this number of floating-point operations
+/// (2^27) on each shape, unless it cannot check a part of the shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
 /// On a virtual GPU, a thread without arithmetic takes about as long as this number of

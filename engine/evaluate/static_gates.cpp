@@ -82,8 +82,8 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     const bool takes_float = parameter.type.starts_with(".f");
     const bool takes_integer = parameter.type.starts_with(".u") || parameter.type.starts_with(".s");
     if (!takes_float && !takes_integer) continue;
-    // 16-bit scalars are not examined, because PTX has the same parameter type for 16-bit floats
-    // and 16-bit integers.
+    // Types of less than 32 bits are not examined, because a kernel may take the bits of such a
+    // float as an integer, for example of an f16 as an unsigned short.
     if (size_of(argument.dtype) < sizeof(float)) continue;
     if (takes_float != is_floating(argument.dtype)) {
       return fmt::format("parameter {} is {}, the argument '{}' is {}{}", i,

@@ -82,7 +82,9 @@ class TuningTask {
   const KernelSpec& kernel_;
   DeviceInfo device_;
   std::vector<Place> places_;
-  std::vector<std::string> options_;  ///< compiler options of the space, normalised
+  /// normalised options for the compiler: those of the space, the include folders of the space and
+  /// of the problem, and the folders of a CUDA Toolkit if the source needs its headers
+  std::vector<std::string> options_;
   KernelSource source_;
   bool has_own_includes_ = false;
   bool with_lines_;

@@ -18,7 +18,8 @@ class ProgramPipe {
   ProgramPipe& operator=(const ProgramPipe&) = delete;
 
   /// Sends a line. Throws InputError if the pipe is full and the program does not read from it
-  /// within `limit`. If the program has ended, only the next receive() throws.
+  /// within `limit`. If the program has ended, send() does not throw; receive() throws after the
+  /// program's last line.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
   /// Returns the next line without its line end. Throws InputError if the program has ended or

@@ -11,8 +11,9 @@
 
 namespace evo {
 
-/// The number of candidates that each operator makes for a ProposalPool. Invalid, seen or repeated
-/// candidates are not added, so fewer may join the pool.
+/// Settings of a ProposalPool: how many candidates the operators of breed() make, and how many
+/// candidates climb() keeps and extends. Invalid, seen or repeated candidates are not added, so
+/// fewer may join the pool.
 struct PoolSettings {
   /// valid copies of each parent with one changed macro: all, or a random selection of this number
   /// if there are more

@@ -37,9 +37,10 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t kProofs = 2;
 
-/// Larger values of the shape variables, for testing an expression that fits the small values. With
-/// a `scale` of 1, the largest value usually exceeds the number of threads of a CTA; a larger
-/// `scale` divides the values, so that runs take less time.
+/// Values of the shape variables for testing an expression that fits the small values. Variables
+/// above 64 in the timed shape usually get larger values than from probe_sizes(), the others small
+/// values again. With a `scale` of 1, the largest value usually exceeds the number of threads of a
+/// CTA; a larger `scale` divides the values of variables above 64, so that runs take less time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 

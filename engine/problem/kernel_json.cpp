@@ -53,7 +53,7 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
   }
   if (!lies_beside(folder, source)) {
     reader.fail("source", "is " + std::filesystem::canonical(source).string() +
-                              ", outside of the folder of problems; allowed: files inside");
+                              "; allowed: files inside " + folder_of_problems(folder).string());
   }
   return source;
 }

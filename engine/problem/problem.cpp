@@ -113,8 +113,8 @@ std::filesystem::path Problem::data_file(const std::string& key, const std::stri
     throw ProblemError(where + "no file '" + own + "' in " + folder.string());
   }
   if (!lies_beside(folder, file)) {
-    throw ProblemError(where + "'" + own + "' lies outside of the folder of problems; allowed " +
-                       "are files inside");
+    throw ProblemError(where + "'" + own + "' is " + std::filesystem::canonical(file).string() +
+                       "; allowed: files inside " + folder_of_problems(folder).string());
   }
   return file;
 }
@@ -149,10 +149,14 @@ std::vector<std::filesystem::path> Problem::data_files() const {
   return {files.begin(), files.end()};
 }
 
-bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
+std::filesystem::path folder_of_problems(const std::filesystem::path& folder) {
   std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
   if (!own.has_filename()) own = own.parent_path();  // `folder` ends with a slash
-  const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
+  return std::filesystem::canonical(own.parent_path());
+}
+
+bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  const std::filesystem::path root = folder_of_problems(folder);
   const std::filesystem::path real = std::filesystem::canonical(file);
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
 }

@@ -349,7 +349,10 @@ class Problem {
                                                         const KernelSpec& kernel) const;
 };
 
-/// True if `file`, with links followed, lies below the parent of `folder`, a problem's folder.
+/// The parent of `folder`, a problem's folder, as an absolute path without links.
+[[nodiscard]] std::filesystem::path folder_of_problems(const std::filesystem::path& folder);
+
+/// True if `file`, with links followed, lies below folder_of_problems(folder).
 [[nodiscard]] bool lies_beside(const std::filesystem::path& folder,
                                const std::filesystem::path& file);
 

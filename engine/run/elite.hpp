@@ -99,12 +99,13 @@ class Climb {
   Climb(Elite& elite, EliteMember challenger);
 
   [[nodiscard]] const EliteMember& challenger() const { return challenger_; }
-  /// The member to compare with the challenger next; null when the challenger's rank is known.
+  /// The member to compare with the challenger next; null when the challenger's rank is known or
+  /// the challenger has failed.
   [[nodiscard]] const EliteMember* next();
   /// Records the result of the comparison with the member that next() returned.
   void take(ComparisonResult result);
-  /// True if the challenger's rank is within the capacity of the elite. Call may_enter() after
-  /// next() has returned null.
+  /// True if the challenger has not failed and its rank is within the capacity of the elite. Call
+  /// may_enter() after next() has returned null.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
   /// Inserts the challenger, and removes the last member if the elite exceeds its capacity.
   void enter();

@@ -13,8 +13,8 @@ constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
 /// Limit of the number of value indices (2 bytes each) that are stored for the nodes of a layer.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
-/// The parameters among the first `level` of `order` that share a constraint with a later
-/// parameter.
+/// Returns those of the first `level` parameters of `order` that share a constraint with a
+/// parameter at index `level` or later.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
                                       std::span<const Constraint* const> constraints) {
   std::vector<std::size_t> level_of(order.size());

@@ -20,7 +20,7 @@ namespace evo {
 template <typename T = void>
 using Task = asio::awaitable<T>;
 
-/// A clock, and the single thread that executes all coroutines of a run.
+/// A clock, and a loop that executes all coroutines on the thread that calls run().
 ///
 /// Coroutines wait only in wait() and in Event::wait(). When a run must stop, or when a spawned
 /// coroutine fails, all waits throw, so that every coroutine unwinds and frees its objects.

@@ -58,7 +58,7 @@ struct Accumulated {
   /// Maximum of raw scores; with LAZY_RESCALE it may be outdated, with kCeilings also too large.
   float maximum[kBlocks][2];
   /// Sum of P: row g at index 0, row g + 8 at index 2. With kSumByMma, every lane has the sum over
-  /// all keys of the warp; otherwise the sum over its own columns, until finish_sums().
+  /// all keys of the warp. Otherwise, until finish_sums(), it has the sum over its scores' keys.
   float sum[kBlocks][4];
   float step_sum[4];  ///< wgmma, if kDrains: sum of P of one step, which is then added to `sum`
 };
@@ -103,7 +103,7 @@ struct Exponent {
 
 /// EXP linear: 8 (x + 7) is the byte of e4m3 2^x, interpolated linearly between powers of two
 /// (Schraudolph, 1999). kByteOffset makes the mean of the relative error 0; its rms is 3.1 %,
-/// whereas rounding the exact 2^x to e4m3 has 2.6 %. Results below 2^-7 become 0.
+/// whereas rounding the exact 2^x to e4m3 has 2.6 %. If 2^x is below 2^-7, the byte is 0.
 constexpr float kByteUnit = 1.0f / (1 << 24);  // the unit of units_from_f32()
 constexpr u32 kLowBytes = 0x6420;  // selects the low bytes of four numbers of 16 bits
 constexpr float kByteScale = 8 * kByteUnit;

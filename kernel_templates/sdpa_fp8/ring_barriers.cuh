@@ -7,7 +7,7 @@
 #include "problem.cuh"
 
 /// Each slot has two mbarriers: producers' writes arrive on `full`, and every consumer warp arrives
-/// on `empty`. `n`: number of the tile since the kernel began.
+/// on `empty`. `n`: index of the tile among all tiles of this CTA, in the order of use.
 struct RingBarriers {
   u32 barriers;  ///< shared address: full K, full V, empty K, empty V
 

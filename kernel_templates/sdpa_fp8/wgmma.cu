@@ -132,9 +132,9 @@ __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilit
   rescale(state, rescaling);
 }
 
-/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next step. Steps of a tile, or
-/// tiles of one step in pairs, alternate between two sets of registers, because moving P from one
-/// set to the other takes time or makes ptxas serialise the products (its note C7513).
+/// P of the step in flight. With OVERLAP_OPTIMISTIC, P alternates between two sets of registers:
+/// from step to step if a tile has several, otherwise between the two tiles of a pair. Moving P
+/// from one set to the other takes time or makes ptxas serialise the products (its note C7513).
 struct Flight {
   Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
   static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;

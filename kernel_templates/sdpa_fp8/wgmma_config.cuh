@@ -1,5 +1,5 @@
 // The macros of wgmma.cu: allowed combinations, derived constants, and the layout of shared memory.
-// The search space repeats the rules as constraints, with reasons.
+// The search spaces repeat the rules by their values and constraints, with reasons.
 #pragma once
 
 #include "common/types.cuh"

@@ -1,9 +1,9 @@
 // Tiles of K and V in shared memory for wgmma, their rings, and the work items of a CTA.
 //
-// K is used as e4m3. V is unpacked to f16 by the thread that copied it, or transposed by the warp
-// that copied it. No other thread or warp uses the memory for the copied bytes, so no barrier is
-// needed. The even columns of each 16 of V precede the odd ones, so that a lane has four adjacent
-// columns of O.
+// K is used as e4m3. The thread that copied V unpacks it to f16, or the warp that copied it
+// transposes it. Only this thread or warp uses the memory of the copied bytes, so the unpacking
+// needs no barrier across warps. The even columns of each 16 of V precede the odd ones, so that a
+// lane has four adjacent columns of O.
 #pragma once
 
 #include "common/convert.cuh"

@@ -148,11 +148,11 @@ TEST_F(OneWinner, WhereOthersTieWithItAndTheirTimesAreLess) {
             "   4    6.00    6.60    333.3    96      5120      2.0e-03  measured          4  "
             "TILE=40\n"
             "in common: SWIZZLE=xor\n"
-            "= marks a tie: A/B pairs show no certain difference above 0.4 %. The first row is the "
-            "winner: "
-            "no other kernel beat it\n"
-            "  candidate 2 takes 0.998 (0.995 to 1.001) of the time of 1\n"
-            "  candidate 3 takes 1.002 (0.999 to 1.005) of the time of 2\n");
+            "= marks a tie: A/B pairs show no certain difference above 0.4 %.\n"
+            "The first row is the winner: no other kernel beat it. Ratios, with confidence "
+            "intervals:\n"
+            "  candidate 2 takes 0.998 times as long as candidate 1 (0.995 to 1.001)\n"
+            "  candidate 3 takes 1.002 times as long as candidate 2 (0.999 to 1.005)\n");
 }
 
 TEST_F(OneWinner, AfterAnInterruptionAndWithoutAnyComparison) {

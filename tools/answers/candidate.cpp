@@ -201,9 +201,10 @@ std::string confirmation_notes(const Store& store, CandidateId a, CandidateId b)
   notes.precision(4);
   for (const ConfirmationRecord& record : confirmations_between(store, a, b)) {
     notes << "confirmed in generation " << record.generation << " by " << record.pairs
-          << " interleaved pairs: " << record.challenger << " takes " << record.ratio << " ("
-          << record.ratio_low << " to " << record.ratio_high << ") of the time of "
-          << record.incumbent << ": " << to_string(record.verdict) << '\n';
+          << " interleaved pairs: candidate " << record.challenger << " takes " << record.ratio
+          << " times as long as candidate " << record.incumbent << " (confidence interval "
+          << record.ratio_low << " to " << record.ratio_high << "): " << to_string(record.verdict)
+          << '\n';
   }
   return notes.str();
 }

@@ -115,7 +115,7 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
              ? temporary.failure
              : fmt::format("the folder for temporary files {} {}", temporary.path.string(),
                            is_full ? "is almost full" : "cannot be written to"),
-         "--profile, and problems whose reference is a program",
+         "--profile, evo-init, the Python package, and problems with a reference or check program",
          "make room there, or name another folder in TMPDIR"});
   }
 }

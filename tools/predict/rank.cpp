@@ -102,7 +102,8 @@ std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments
   return entries;
 }
 
-/// Predicts the time of each recorded candidate, in the order of `entries`.
+/// Predicts the times of `entries`, in their order; nullopt if the space does not have the
+/// candidate, or if predict() gives no time.
 std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {

@@ -50,7 +50,7 @@ report.clocks = run => {
   const troubles = [said(throttled, "timing was made on a card that stayed throttled", "timings were made on a card that stayed throttled"),
     said(shared, "while another process was on it", "while another process was on it"),
     said(discarded, "sample was taken again", "samples were taken again")].filter(text => text !== null);
-  return [report.note(`The card was queried in ${format.count(card.length, "timing")}: ${troubles.length > 0 ? troubles.join("; ") : "it was never throttled, and no other process used it"}.`),
+  return [report.note(`The card was queried in ${format.count(card.length, "timing")}: ${troubles.length > 0 ? troubles.join("; ") : "it was never throttled (reaching its power cap does not count), and no other process used it"}.`),
     element("div", {class: "wide"}, report.figure("The card while candidates were timed", chart))];
 };
 

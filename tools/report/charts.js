@@ -7,7 +7,7 @@ report.palette = () => {
   return {
     text: colour("text"), muted: colour("muted"), line: colour("line"), page: colour("page"), surface: colour("surface"),
     better: colour("better"), worse: colour("worse"), accent: colour("accent"),
-    // Okabe and Ito: distinguishable by colour-blind people, too.
+    // Adapted from the palette of Okabe and Ito, which colour-blind people can distinguish, too.
     series: ["series-1", "series-2", "series-3", "series-4", "series-5", "series-6", "series-7",
       "series-8"].map(colour),
     scale: ["scale-1", "scale-2", "scale-3", "scale-4"].map(colour),

@@ -84,7 +84,7 @@ report.effects = run => {
   // A few much slower values would leave no room for the rest.
   const sizes = values.map(value => value.high_percent).sort((a, b) => a - b);
   const most = Math.max(10, 1.5 * sizes[Math.floor(0.75 * (sizes.length - 1))]);
-  const chart = report.chart("Effect of each value on the time in pairs near the winner", (palette, width) =>
+  const chart = report.chart("Effect of values on the time near the winner", (palette, width) =>
     report.intervals(palette, width, values.map(value => ({...report.effectRow(palette, value),
       label: `${value.macro} ${value.value}`, short: report.shortEffect(value, most), text: report.effectText(value, insight.same_percent),
       more: `in place of ${value.best}`})), "change of the time, %", "", 0, most),

@@ -91,7 +91,7 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.footer(exit_codes({{0, "a green winner on every shape (or --device none)"},
                          {1, "no kernel is green on at least one shape"},
                          {2, "bad usage or input"},
-                         {3, "toolkit or device missing"},
+                         {3, "the compiler, the driver or the GPU is missing or cannot be used"},
                          {130, "interrupted, everything saved"}}));
 }
 

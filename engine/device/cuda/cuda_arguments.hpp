@@ -38,8 +38,8 @@ struct CudaConstant {
 [[nodiscard]] std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
                                                        std::span<const std::string> symbols);
 
-/// The reason why a __constant__ variable cannot receive the content of a buffer; nullopt if it
-/// can.
+/// A fault if a __constant__ variable is smaller than the buffer whose content it receives; nullopt
+/// if it is large enough, or if the module does not contain it.
 [[nodiscard]] std::optional<Fault> mismatch(const CudaConstant& constant, const BufferSpec& spec);
 
 }  // namespace evo

@@ -24,8 +24,9 @@ struct CheckCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;
   Values values;  ///< shape variables, shape macros, SM_COUNT
-  /// arguments of a launch; those that depend on the kernel (workspaces, tensor maps, buffers sized
-  /// and scalars set by macros) are empty until a kernel sets them
+  /// arguments of a launch; those that depend on the kernel's configuration (workspaces, tensor
+  /// maps, buffers whose size and scalars whose value depend on macros) are empty here;
+  /// Workspace::arguments_of() inserts them into a copy
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;  ///< buffers of textures that are not CUDA arrays
   /// initial contents of in and inout arguments, by argument

@@ -45,9 +45,10 @@ struct Comparison {
 /// Raises each error in `check` to the error in `comparison` if the latter is larger.
 void add_figures(CheckResult& check, const Comparison& comparison);
 
-/// Says why the comparison violates the tolerance, in one line with the error, the bound and the
-/// worst element of argument `name`. Nullopt if the comparison passes. An error that is NaN and a
-/// comparison without elements never pass.
+/// Says in one line why the comparison fails: the error and its bound (or the number of non-finite
+/// elements, or a relative L2 error of 1 or more), and the worst element of argument `name`.
+/// Nullopt if the comparison passes. An error that is NaN never passes. A comparison without
+/// elements fails, too; its line names only the argument.
 [[nodiscard]] std::optional<std::string> violation(const Comparison& comparison,
                                                    const Tolerance& tolerance,
                                                    const std::string& name);

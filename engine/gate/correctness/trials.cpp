@@ -182,7 +182,7 @@ void Trials::settle() {
   judge_known();
   if (fault) {
     // Blames the fault on the first launch whose checks did not finish, because all earlier
-    // launches ended without a fault.
+    // launches ended without a fault. If all checks finished, blames the last launch.
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {

@@ -197,7 +197,7 @@ void Stopwatch::run_to_verify() {
 std::vector<double> Stopwatch::take_other_us() { return std::exchange(other_us_, {}); }
 
 void Stopwatch::warm_up() {
-  if (launch_us_ >= kVeryLongLaunchUs) return;  // the first launch has warmed the kernel up
+  if (launch_us_ >= kVeryLongLaunchUs) return;  // the measured launch has warmed the kernel up
   // The launches that estimated the time of a long launch count as a part of the warm-up.
   const std::int64_t before = is_long() ? 0 : launched_;
   while (launched_ - before < budget_.warmups() && !fault_) sample();

@@ -78,9 +78,9 @@ class Stopwatch {
   /// True if a launch takes so long that the content of caches and earlier launches hardly change
   /// its time; always false if the L2 cache is flushed before each launch.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// True if a launch takes so long that loading the kernel hardly changes its time. The
-  /// kernel's first launch then counts as a sample; it is omitted if the correctness check has
-  /// measured the launch time.
+  /// True if a launch takes so long that loading the kernel hardly changes its time. The launch
+  /// that estimates this time then counts as a sample. If the correctness check has measured the
+  /// time, no launch estimates it, and the check's time counts as the sample.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Returns the times, in µs, of the long launches that, since the last call of this function,
   /// verified results or determined the number of samples; these times count as samples, too. If a

@@ -125,6 +125,10 @@ TEST(ArchLimits, KnowsSharedMemoryAndRefusesOtherNames) {
   EXPECT_EQ(arch_limits("sm_89").max_shared_bytes_per_cta, 99 * 1024);
   EXPECT_EQ(arch_limits("sm_90a").max_shared_bytes_per_cta, 227 * 1024);
   EXPECT_EQ(arch_limits("sm_80").max_shared_bytes_per_cta, 163 * 1024);
+  EXPECT_EQ(arch_limits("sm_75").max_shared_bytes_per_cta, 64 * 1024);
+  EXPECT_EQ(arch_limits("sm_72").max_shared_bytes_per_cta, 96 * 1024);
+  EXPECT_EQ(arch_limits("sm_70").max_shared_bytes_per_cta, 96 * 1024);
+  EXPECT_EQ(arch_limits("sm_61").max_shared_bytes_per_cta, 48 * 1024);
   for (const char* name : {"", "sm_", "hopper", "compute_89", "sm_90ab", "sm_x"}) {
     EXPECT_THROW((void)arch_limits(name), std::exception) << name;
   }

@@ -269,12 +269,14 @@ TEST(ProblemFile, ANameMeansOneThing) {
 }
 
 TEST(ProblemFile, SourcesStayInTheFolderOfProblems) {
-  EXPECT_THAT(complaint([](Json& j) { j["reference"]["source"] = "/etc/passwd"; }),
-              AllOf(HasSubstr("reference.source"), HasSubstr("outside of")));
+  EXPECT_THAT(
+      complaint([](Json& j) { j["reference"]["source"] = "/etc/passwd"; }),
+      AllOf(HasSubstr("reference.source"),
+            HasSubstr("; allowed: files inside " + folder_of_problems(planted_folder()).string())));
   EXPECT_THAT(complaint([](Json& j) {
                 j["reference"]["source"] = "../../../../engine/problem/problem.cpp";
               }),
-              HasSubstr("outside of"));
+              HasSubstr("allowed: files inside "));
   const auto root = std::filesystem::path(testing::TempDir()) / "linked_templates";
   std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);

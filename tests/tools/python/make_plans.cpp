@@ -1,7 +1,7 @@
 // A program for tests of bundles. Reads {"shape_variables": […], "manifests": […], "expressions":
 // […]} and writes {"plans": […], "trees": […]}: for each manifest the plan, and for each expression
-// the tree that evo-export writes to a bundle. The tree of a text that is not an expression is
-// null.
+// the tree that evo-export writes to a bundle. For a text that is not an expression, the element of
+// "trees" is null.
 
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -254,7 +254,8 @@ class SentencesTest(ReportCase):
             def change(run):
                 run["card"] = [{**run["card"][0], "throttled": throttled, "others": others, "discarded": 0}]
             return change
-        self.expect("card", "it was never throttled, and no other process used it", card(False, []), card(True, []))
+        self.expect("card", "it was never throttled (reaching its power cap does not count), "
+                    "and no other process used it", card(False, []), card(True, []))
         self.expect("card", "while another process was on it", card(False, ["4711 (x)"]), card(False, []))
 
     def test_nothing_else_happened(self):

@@ -78,7 +78,9 @@ EVO_INLINE Floats power_of_two(Ints exponent) {
   return reinterpret_cast<Floats>((exponent + 127) << 23);
 }
 
-/// Computes one step for one row: acc[8] += a[row][from … from + count) · b.
+/// Computes one step for one row and eight columns: returns acc + a[row][from … from + count) · b.
+/// Truncates each term `fraction_bits` bits below the largest exponent. `mask`: the bits of the
+/// result that are kept.
 EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                            std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;

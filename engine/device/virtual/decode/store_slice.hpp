@@ -22,8 +22,9 @@ namespace evo::ptx {
 [[nodiscard]] std::variant<Program, std::string> slice_of_stores(const Program& program);
 
 /// Computes the slice that determines whether the instructions in `kept` (one flag for each
-/// instruction of the program) are executed, and with which operands. After each branch in `kept`,
-/// the slice has an added instruction, which is executed only if the branch is not taken.
+/// instruction of the program) are executed, and with which operands. After each conditional branch
+/// in `kept`, the slice has a no-op that is executed only if the branch is not taken. The count of
+/// its executions shows the branch's direction.
 [[nodiscard]] std::variant<Program, std::string> slice_of(const Program& program,
                                                           std::vector<bool> kept);
 

@@ -16,7 +16,9 @@ struct GridOptions {
   /// all resident CTAs run in short turns, so that they claim equal shares of work
   bool in_turns = false;
   bool note_ways = false;  ///< record GridCounts::ways
-  bool together = false;   ///< all CTAs must start, because they wait for each other
+  /// cooperative launch: all CTAs start before any is continued, because they may wait for each
+  /// other
+  bool together = false;
 };
 
 /// The number of atomic operations on one address of global memory.

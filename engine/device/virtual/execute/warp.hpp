@@ -17,7 +17,8 @@ class Cta;
 struct LaneGroup {
   std::uint32_t pc;
   std::uint32_t mask;
-  bool parked;  ///< true: waits at a .sync instruction for other lanes
+  /// true: waits for other lanes to reach its instruction, such as a .sync instruction
+  bool parked;
 };
 
 /// Copies issued by one cp.async instruction that have not arrived yet.

@@ -122,8 +122,9 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// True if a store does not change the value in memory, so that it neither races with other
-/// accesses nor orders them.
+/// True if a store leaves word `word` of the access unchanged. Such a store is not reported as a
+/// race; if it is strong, it also orders nothing. If it is weak, it is still recorded, so later
+/// accesses may race with it.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;

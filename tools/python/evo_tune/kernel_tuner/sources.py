@@ -16,8 +16,8 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 def require_cuda(lang):
     if lang is not None and lang.upper() not in _LANGUAGES:
-        raise NotSupported(f"lang: '{lang}' is not supported; allowed: CUDA C++ (CUDA, cupy, "
-                           "nvcuda): for host code around a kernel, tune the kernel alone")
+        raise NotSupported(f"lang: '{lang}' is not supported; allowed: CUDA, cupy, nvcuda, pycuda. "
+                           "If the source also has host code, pass only the kernel")
 
 
 def _names_a_file(source):
