@@ -1,6 +1,6 @@
-// Tests random valid candidates of every space in search_spaces/: each compiles, and has the dynamic
-// shared memory and the threads of its problem file, if the template states its own. One candidate
-// of each space also gives the same kernel if all headers are expanded in the source.
+// Tests random valid candidates of every space in search_spaces/: each compiles, and has the
+// dynamic shared memory and the threads of its problem file, if the template states its own. One
+// candidate of each space also gives the same kernel if all headers are expanded in the source.
 
 #include <gtest/gtest.h>
 

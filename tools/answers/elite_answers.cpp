@@ -106,13 +106,15 @@ std::string order_note(const RunElite& elite) {
   for (std::size_t i = 1; i < elite.rows.size(); ++i) {
     if (!elite.rows[i].tie) continue;
     const Tie& tie = *elite.rows[i].tie;
-    ties += fmt::format("  candidate {} takes {:.3f} times as long as candidate {} ({:.3f} to {:.3f})\n",
-                        elite.rows[i].candidate, tie.ratio, elite.rows[i - 1].candidate,
-                        tie.ratio_low, tie.ratio_high);
+    ties += fmt::format(
+        "  candidate {} takes {:.3f} times as long as candidate {} ({:.3f} to {:.3f})\n",
+        elite.rows[i].candidate, tie.ratio, elite.rows[i - 1].candidate, tie.ratio_low,
+        tie.ratio_high);
   }
   if (ties.empty()) return {};
   return "= marks a tie: A/B pairs show no certain difference above 0.4 %.\n"
-         "The first row is the winner: no other kernel beat it. Ratios, with confidence intervals:\n" +
+         "The first row is the winner: no other kernel beat it. Ratios, with confidence "
+         "intervals:\n" +
          ties;
 }
 

@@ -43,7 +43,8 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
   return bytes;
 }
 
-/// Adds the lanes of `part` to `access`; both are accesses to global memory by the same instruction.
+/// Adds the lanes of `part` to `access`; both are accesses to global memory by the same
+/// instruction.
 void add_lanes(LaneAccess& access, const LaneAccess& part) {
   for_lanes<std::size_t>(part.global, [&](std::size_t l) {
     access.address[l] = part.address[l];
