@@ -31,11 +31,13 @@ std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
   return std::nullopt;
 }
 
-/// Adapts the numbers of samples to the launch time.
-StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
+/// Adapts the numbers of samples to the launch time. `is_settled`: the kernel has kept the device
+/// busy for a while.
+StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options,
+                             bool is_settled) {
   // Time in µs before the median is compared with the early-stop limit, because the clocks of an
   // idle device rise at first, and because another process may disturb a few samples.
-  const double settled_us = options.is_settled ? 2000 : 4000;
+  const double settled_us = is_settled ? 2000 : 4000;
   // With fewer than this number of samples, all samples may exceed the true median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
@@ -94,15 +96,16 @@ std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t l
 
 Measurement::Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
                          const Shape& shape, const Progress& progress)
-    : shape_(shape),
+    : options_(setup.options),
+      shape_(shape),
       progress_(progress),
       card_(card),
       stopwatch_(setup, kernel, shape),
       random_(setup.cases.inputs(shape, 0).seed),
-      stopping_(stopping_for(stopwatch_, setup.options)),
+      stopping_(stopping_for(stopwatch_, options_, options_.is_settled)),
       rule_(stopping_),
       counted_(stopping_),
-      early_(early_look(stopwatch_, setup.options)),
+      early_(early_look(stopwatch_, options_)),
       doubts_(doubts_of(stopwatch_, stopping_.least_samples, random_)) {}
 
 TimingResult Measurement::run() {
@@ -171,6 +174,7 @@ bool Measurement::looks_hopeless() const {
 void Measurement::warm_up_after_all() {
   is_warm_ = true;
   stopwatch_.warm_up();
+  stopping_ = stopping_for(stopwatch_, options_, true);
   rule_ = StoppingRule(stopping_);
   counted_ = rule_;
 }

@@ -55,6 +55,7 @@ class Measurement {
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
+  const TimingOptions& options_;
   const Shape& shape_;
   const Progress& progress_;
   CardWatch& card_;

@@ -112,6 +112,25 @@ TEST(TimingGate, AShortKernelThatIsGivenUpIsVerifiedOnceOverPoison) {
   }
 }
 
+TEST(TimingGate, AKernelThatHasKeptTheDeviceBusyIsGivenUpSooner) {
+  GateFixture fixture;
+  int graphs = 0;
+  // The first samples do not show that the kernel is too slow.
+  fixture.time_us = [&](const auto&, std::int64_t) { return ++graphs < 8 ? 66.0 : 64.0; };
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  TimingOptions options;
+  options.stopping.early_stop_us = 61;
+  const auto samples = [&](bool is_busy) {
+    graphs = 0;
+    options.is_busy = is_busy;
+    const TimingResult result =
+        fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+    EXPECT_FALSE(result.timing->complete);
+    return result.timing->samples;
+  };
+  EXPECT_LT(samples(true), samples(false));
+}
+
 TEST(TimingGate, AKernelThatOnlyStartsSlowlyIsTimedAllTheSame) {
   GateFixture fixture;
   int graphs = 0;
