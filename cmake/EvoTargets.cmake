@@ -8,7 +8,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(EVO_CCACHE ccache)
 if(EVO_CCACHE)
-  # Without this sloppiness, ccache does not cache the objects of tests, which use precompiled headers.
+  # Without this sloppiness, ccache does not cache objects of tests, which use precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${EVO_CCACHE})
 endif()
