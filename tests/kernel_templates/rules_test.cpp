@@ -64,8 +64,7 @@ TEST(SdpaRules, EveryConstraintOfTheTemplateIsViolatedBySomePointOfTheTest) {
 
 TEST(SdpaRules, MissingMacroIsNamedAsSuch) {
   const ShippedSpace shipped(kSpaces / "sdpa_fp8_wmma_h200.json");
-  CompileRequest request =
-      shipped.request(shipped.space().defaults(), shipped.timed_shape(), shipped.source());
+  CompileRequest request = shipped.request(shipped.space().defaults(), shipped.timed_shape());
   std::erase_if(request.options, [](const std::string& o) { return o.starts_with("-DSTAGES="); });
   EXPECT_THAT(failure_of(outcome_of(nvrtc().compile(request))),
               testing::HasSubstr("is not defined"));

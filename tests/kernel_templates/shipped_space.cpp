@@ -48,9 +48,8 @@ std::vector<const Shape*> ShippedSpace::compiled_shapes() const {
   return shapes;
 }
 
-CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& shape,
-                                     KernelSource source) const {
-  CompileRequest request{std::move(source), kernel_.entries(), space_.definition().arch,
+CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& shape) const {
+  CompileRequest request{source_, kernel_.entries(), space_.definition().arch,
                          space_.definition().compiler_options};
   for (const auto& [name, value] : space_.macros(candidate)) {
     request.options.push_back(define(name, value));
@@ -63,15 +62,15 @@ CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& sh
 
 CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& shape) const {
   const LaunchConfig launch = this->launch(candidate, shape);
-  KernelSource source = source_;
+  CompileRequest checked = request(candidate, shape);
   const auto expect = [&](const std::string& name, unsigned value) {
     if (!states(source_, name)) return;
-    source.text += "\nstatic_assert(" + name + " == " + std::to_string(value) +
-                   ", \"a size in the problem file\");\n";
+    checked.source.text += "\nstatic_assert(" + name + " == " + std::to_string(value) +
+                           ", \"a size in the problem file\");\n";
   };
   expect("kSharedBytes", launch.dynamic_shared_bytes);
   expect("kThreads", launch.block[0] * launch.block[1] * launch.block[2]);
-  return outcome_of(nvrtc().compile(request(candidate, shape, std::move(source))));
+  return outcome_of(nvrtc().compile(checked));
 }
 
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {

@@ -25,10 +25,8 @@ class ShippedSpace {
   /// shape first.
   [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
 
-  /// The compile request of a candidate for `shape`, with `source` in place of the source of the
-  /// template.
-  [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape,
-                                       KernelSource source) const;
+  /// The compile request of a candidate for `shape`.
+  [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
   /// Compiles a candidate as evo-tune does. If the template states its dynamic shared memory
   /// (kSharedBytes) or its threads (kThreads), a static_assert compares them with the problem file.
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
