@@ -24,7 +24,7 @@ TEST_P(Candidates, CompileAndAgreeWithTheProblemFile) {
     const Shape& shape = *shapes[static_cast<std::size_t>(i) % shapes.size()];
     const ShippedSpace shipped(GetParam(), shape.name);
     const Candidate candidate = shipped.space().sample(random);
-    const CompileOutcome outcome = shipped.compile(candidate, shape);
+    const CompileOutcome outcome = shipped.compile_checked(candidate, shape);
     EXPECT_EQ(failure_of(outcome), "")
         << shape.name << " " << shipped.space().config_json(candidate);
   }

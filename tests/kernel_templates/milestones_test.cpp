@@ -1,6 +1,6 @@
 // Tests the milestones of every space in search_spaces/: each compiles for the space's
-// architecture, has the sizes of its problem file (ShippedSpace::compile), respects the space's
-// resource policy, and is a different kernel.
+// architecture, has the sizes of its problem file (ShippedSpace::compile_checked), respects the
+// space's resource policy, and is a different kernel.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,8 @@ TEST_P(Milestones, AreDifferentKernelsWithinTheResourcePolicy) {
   std::map<std::string, std::string> names;  // by PTX hash
   for (const Milestone& milestone : milestones) {
     SCOPED_TRACE(milestone.name);
-    const CompileOutcome outcome = shipped.compile(milestone.candidate, shipped.timed_shape());
+    const CompileOutcome outcome =
+        shipped.compile_checked(milestone.candidate, shipped.timed_shape());
     ASSERT_EQ(failure_of(outcome), "");
     const auto& compiled = std::get<Compiled>(outcome);
     expect_within_policy(shipped, milestone, compiled.resources);

@@ -27,9 +27,12 @@ class ShippedSpace {
 
   /// The compile request of a candidate for `shape`.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
-  /// Compiles a candidate as evo-tune does. If the template states its dynamic shared memory
-  /// (kSharedBytes) or its threads (kThreads), a static_assert compares them with the problem file.
+  /// Compiles a candidate as evo-tune does.
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
+  /// Like compile(). If the template states its dynamic shared memory (kSharedBytes) or its threads
+  /// (kThreads), a static_assert compares them with the problem file.
+  [[nodiscard]] CompileOutcome compile_checked(const Candidate& candidate,
+                                               const Shape& shape) const;
   [[nodiscard]] LaunchConfig launch(const Candidate& candidate, const Shape& shape) const;
 
  private:
