@@ -349,7 +349,7 @@ void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
     lane_fences_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(lane)] =
         own[static_cast<std::size_t>(warp)];
   });
-  for (std::size_t i = 0; i < kMaxWarps; ++i) {
+  for (std::size_t i = 0; i < kClocks; ++i) {
     // If only some lanes execute the fence, other lanes may have made accesses at the current time
     // of the warp, so the fence covers earlier times only; lane_fences_ covers the lanes that
     // execute it. An earlier access of another lane that is not ordered before the fence is found

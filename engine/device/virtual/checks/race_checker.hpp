@@ -19,7 +19,7 @@ enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 struct Conflict {
   int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
-  int other_warp = 0;         ///< from kMaxWarps on: a completed bulk copy into shared memory
+  int other_warp = 0;         ///< from kMaxWarps on: completed copies that an mbarrier tracks
   int other_lane = 0;         ///< a span of lanes (joined_span()); from kWarpSize on: several lanes
   int other_pc = 0;
   bool other_is_write = false;

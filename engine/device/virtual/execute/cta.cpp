@@ -163,6 +163,7 @@ void Cta::reset_warp(Warp& warp) {
   warp.barrier = -1;
   warp.executed = 0;
   warp.copies.clear();
+  warp.tracked_copies.fill(0);
   warp.committed.fill(0);
   warp.stores.clear();
   warp.bulk_groups.fill(0);

@@ -14,7 +14,8 @@
 // Executes cp.async. The source of the copy is read when the cp.async is issued. The virtual GPU
 // writes the data when the thread waits for the copy, which is the latest time that PTX allows, or
 // executes cp.async.mbarrier.arrive. An access to the destination by any thread before this time is
-// reported.
+// reported. After cp.async.mbarrier.arrive, an access is also reported if it is not ordered after a
+// wait for the phase of the mbarrier.
 
 namespace evo::ptx {
 namespace {
@@ -151,7 +152,13 @@ void exec_commit_group(Warp& warp, const Instr&) {
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { ++warp.committed[l]; });
 }
 
-void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
+namespace {
+
+/// Writes the data of the committed copies of the lanes in `mask`, except those in the `keep`
+/// newest committed groups (−1: all copies), and passes each lane's write to `complete` for the
+/// race checker.
+template <typename Complete>
+void write_copies(Warp& warp, std::uint32_t mask, std::int64_t keep, const Complete& complete) {
   Cta& cta = *warp.cta;
   for (AsyncCopy& copy : warp.copies) {
     std::uint32_t ready = 0;
@@ -167,8 +174,8 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
       copy_to_guest(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
     });
     if (cta.launch().check) {
-      cta.races().complete_async(
-          {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
+      complete(RaceChecker::Access{warp.index, copy.pc, ready, address.data(), copy.bytes,
+                                   AccessKind::kPlain});
       for_lanes<std::size_t>(ready, [&](std::size_t l) {
         if (copy.taint[l] != 0) cta.races().add_taint(copy.destination[l], copy.taint[l]);
       });
@@ -176,6 +183,31 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
     copy.mask &= ~ready;
   }
   std::erase_if(warp.copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
+}
+
+}  // namespace
+
+void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
+  write_copies(warp, mask, keep, [&](const RaceChecker::Access& access) {
+    warp.cta->races().complete_async(access);
+  });
+  if (keep > 0) return;
+  // The warp has also waited for the copies that it passed to mbarriers.
+  VectorClock& own = warp.cta->races().clocks().of(warp.index);
+  for (std::size_t i = 0; i < warp.tracked_copies.size(); ++i) {
+    own[kMaxWarps + i] = std::max(own[kMaxWarps + i], warp.tracked_copies[i]);
+  }
+}
+
+void finish_copies_for(Warp& warp, std::uint32_t mask, MBarrier& barrier) {
+  Cta& cta = *warp.cta;
+  if (barrier.copy_clock < 0) barrier.copy_clock = cta.new_copy_clock();
+  const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
+  write_copies(warp, mask, -1, [&](const RaceChecker::Access& access) {
+    cta.races().complete_copy(access, barrier.copy_clock, time);
+  });
+  barrier.arriving[static_cast<std::size_t>(barrier.copy_clock)] = time;
+  warp.tracked_copies[static_cast<std::size_t>(barrier.copy_clock - kMaxWarps)] = time;
 }
 
 void exec_wait_group(Warp& warp, const Instr& in) {

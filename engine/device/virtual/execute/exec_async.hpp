@@ -6,6 +6,8 @@
 
 namespace evo::ptx {
 
+struct MBarrier;
+
 /// The operand of cp.async that limits the bytes copied from the source; the rest of the
 /// destination becomes zero.
 enum class CopySize : std::uint8_t {
@@ -38,5 +40,9 @@ void exec_wait_group(Warp& warp, const Instr& in);
 /// Completes the committed cp.async copies of the lanes in `mask`, except those in the `keep`
 /// newest committed groups. If `keep` is −1, completes all copies, also uncommitted ones.
 void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
+
+/// Completes all cp.async copies of the lanes in `mask`. Only threads that acquire the current
+/// phase of `barrier`, and threads ordered after these, are ordered after the copies.
+void finish_copies_for(Warp& warp, std::uint32_t mask, MBarrier& barrier);
 
 }  // namespace evo::ptx

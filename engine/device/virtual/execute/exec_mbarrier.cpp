@@ -273,7 +273,16 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   if (!check_objects(warp, op.object, address)) return;
   // cp.async.mbarrier.arrive arrives when the thread's copies complete; the virtual GPU completes
   // them immediately.
-  finish_copies(warp, warp.exec, -1);
+  for (std::uint32_t left = warp.exec; left != 0 && !cta.failed();) {
+    const auto first = static_cast<std::size_t>(std::countr_zero(left));
+    std::uint32_t same = 0;
+    for_lanes<std::size_t>(left, [&](std::size_t l) {
+      if (address[l] == address[first]) same |= 1U << l;
+    });
+    if (MBarrier* barrier = find_mbarrier(warp, address[first], first))
+      finish_copies_for(warp, same, *barrier);
+    left &= ~same;
+  }
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;

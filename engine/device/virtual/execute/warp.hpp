@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/device/virtual/checks/vector_clock.hpp"
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/execute/bulk_copies.hpp"
 
@@ -85,6 +86,8 @@ struct Warp {
   std::uint64_t* counts = nullptr;  ///< executions of each instruction
   std::uint64_t* taken = nullptr;   ///< taken branches at each instruction; null: not counted
   std::vector<AsyncCopy> copies;
+  /// for each clock of the mbarriers' copies: the time of the warp's last cp.async in it
+  std::array<std::uint32_t, kCopyClocks> tracked_copies{};
   std::array<std::uint32_t, kWarpSize> committed{};    ///< groups committed by each thread
   std::vector<BulkStore> stores;                       ///< in the order of issue
   std::array<std::uint32_t, kWarpSize> bulk_groups{};  ///< bulk groups committed by each thread

@@ -23,7 +23,9 @@ bool is_product(const Cta& cta, int pc) {
 
 HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
   if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
-  if (conflict.other_is_async || is_bulk_copy(*warp.cta, pc_of(warp)) ||
+  const bool is_after_copy =
+      conflict.other_warp >= kMaxWarps && !is_async_store(*warp.cta, conflict.other_pc);
+  if (conflict.other_is_async || is_after_copy || is_bulk_copy(*warp.cta, pc_of(warp)) ||
       is_bulk_copy(*warp.cta, conflict.other_pc))
     return HazardKind::kAsyncRace;
   return is_product(*warp.cta, pc_of(warp)) || is_product(*warp.cta, conflict.other_pc)
@@ -35,7 +37,9 @@ HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
   if (conflict.other_warp >= kMaxWarps) {
     return std::string(" is not ordered after the ") +
-           (is_async_store(cta, conflict.other_pc) ? "st.async" : "bulk copy") +
+           (is_async_store(cta, conflict.other_pc) ? "st.async"
+            : is_bulk_copy(cta, conflict.other_pc) ? "bulk copy"
+                                                   : "cp.async") +
            (conflict.missing_lane_order ? " to it (another lane of the warp waited for its "
                                           "mbarrier; required: __syncwarp() "
                                           "after the wait)"

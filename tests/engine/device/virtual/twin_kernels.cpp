@@ -85,7 +85,10 @@ constexpr TwinKernel kElectedLanes[] = {{"fence_between", kRace},
                                         {"lock_between_lanes", kRace},
                                         {"last_lane_reads", kRace},
                                         {"flag_between_lanes", kRace},
-                                        {"one_lane_leaves", kLivelock}};
+                                        {"one_lane_leaves", kLivelock},
+                                        {"copies_of_an_mbarrier", kCopyRace},
+                                        {"copies_of_another_mbarrier", kCopyRace},
+                                        {"copies_waited_for_twice", kCopyRace}};
 constexpr TwinKernel kGroups[] = {{"tile_of_2", kRace},
                                   {"tile_of_4", kRace},
                                   {"tile_of_8", kRace},

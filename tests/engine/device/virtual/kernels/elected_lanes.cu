@@ -1,4 +1,5 @@
-// Kernels whose lanes exchange data, for example through one lane that arrives or waits for others.
+// Kernels whose lanes exchange data, for example through one lane that arrives or waits for others,
+// or by copies that an mbarrier tracks.
 // Each kernel runs two warps and computes out[i] = 2 * in[i]. With BUG, lanes that exchange data do
 // not synchronise.
 
@@ -254,4 +255,51 @@ extern "C" __global__ void one_lane_leaves(const float* in, float* out) {
   }
   __syncwarp();
   out[threadIdx.x ^ 33] = 2 * values[threadIdx.x ^ 33];
+}
+
+__device__ void copy_16(void* shared, const void* global) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address_of(shared)), "l"(global)
+               : "memory");
+}
+
+// The mbarrier then also waits for the thread's copies.
+__device__ void arrive_with_copies(unsigned long long* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(address_of(barrier))
+               : "memory");
+}
+
+// A barrier of the CTA does not wait for copies that an mbarrier tracks.
+extern "C" __global__ void copies_of_an_mbarrier(const float* in, float* out) {
+  __shared__ __align__(16) float tile[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 64);
+  if (threadIdx.x < 16) copy_16(tile + 4 * threadIdx.x, in + 4 * threadIdx.x);
+  arrive_with_copies(&barriers[0]);
+  if (!kHasBug) wait(&barriers[0]);
+  __syncthreads();
+  out[threadIdx.x] = 2 * tile[threadIdx.x];
+}
+
+// The threads wait for another mbarrier than the one that tracks the copies.
+extern "C" __global__ void copies_of_another_mbarrier(const float* in, float* out) {
+  __shared__ __align__(16) float tile[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 64);
+  if (threadIdx.x < 16) copy_16(tile + 4 * threadIdx.x, in + 4 * threadIdx.x);
+  arrive_with_copies(&barriers[kHasBug ? 1 : 0]);
+  if (kHasBug) arrive(&barriers[0]);
+  wait(&barriers[0]);
+  out[threadIdx.x] = 2 * tile[threadIdx.x];
+}
+
+// A thread that waits for its copies itself and then at a barrier needs no wait for the mbarrier.
+extern "C" __global__ void copies_waited_for_twice(const float* in, float* out) {
+  __shared__ __align__(16) float tile[64];
+  __shared__ unsigned long long barriers[2];
+  init_pair(barriers, 64);
+  if (threadIdx.x < 16) copy_16(tile + 4 * threadIdx.x, in + 4 * threadIdx.x);
+  arrive_with_copies(&barriers[0]);
+  if (!kHasBug) asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+  out[threadIdx.x] = 2 * tile[threadIdx.x];
 }
