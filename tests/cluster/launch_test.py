@@ -231,7 +231,7 @@ class HandTest(Cluster):
             print(f"{noise.stdout.strip()}; the run took {grown[0]} KB more, its gateway {grown[1]} KB", flush=True)
             self.assertLess(max(grown), 30000)
         self.lend(self.port)
-        self.run_through(harm, self.listen, compile_ms=100 + frames // 5)
+        self.run_through(harm, self.listen, compile_ms=200 + frames // 3)
 
 
 if __name__ == "__main__":
