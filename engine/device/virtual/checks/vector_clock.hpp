@@ -8,19 +8,20 @@
 namespace evo::ptx {
 
 inline constexpr int kMaxWarps = 32;
-/// Number of entries of a vector clock for bulk copies into shared memory. The copies on one
-/// mbarrier share an entry. The entries are assigned to mbarriers in turn, so every eighth mbarrier
-/// has the same entry.
+/// Number of entries of a vector clock for copies into shared memory that mbarriers track. The
+/// copies of one mbarrier share an entry. The entries are assigned to mbarriers in turn, so every
+/// eighth mbarrier has the same entry.
 inline constexpr int kCopyClocks = 8;
 inline constexpr std::size_t kClocks = kMaxWarps + kCopyClocks;
 inline constexpr std::size_t kProxied = kClocks;
 inline constexpr std::size_t kPublished = 2 * kClocks;
 
 /// Three vector clocks, each with kMaxWarps entries for the warps of a CTA and kCopyClocks entries
-/// for its bulk copies. The first is for all previous accesses; the second, from kProxied on, for
-/// the accesses that the asynchronous proxy (wgmma and bulk copies, which read shared memory) sees:
-/// those before a proxy fence, and those of completed bulk copies; the third, from kPublished on,
-/// for the accesses that a fence of GPU scope has published to other CTAs.
+/// for the copies that its mbarriers track. The first is for all previous accesses; the second,
+/// from kProxied on, for the accesses that the asynchronous proxy (wgmma and bulk copies, which
+/// read shared memory) sees: those before a proxy fence, and those of completed bulk copies; the
+/// third, from kPublished on, for the accesses that a fence of GPU scope has published to other
+/// CTAs.
 struct VectorClock {
   /// Some lanes of a warp, and the time up to which their accesses are included. The entry of the
   /// warp in the first clock holds the time for the other lanes.
