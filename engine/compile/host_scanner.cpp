@@ -240,8 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // The scanner reads all branches of an #if. If two branches open the list, the annotation
-        // of the second branch lies inside the list that the first branch opens.
+        // If two branches of an #if open the list, the second annotation is inside the first list.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

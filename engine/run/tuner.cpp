@@ -35,8 +35,7 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// Upper bound of the candidates to evaluate, from the options `generations` and `candidates` and
-/// the size of the space.
+/// Upper bound of the candidates to evaluate, from the options and the size of the space.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -54,8 +53,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Leaves out milestones that are invalid on all shapes. Unlike add(), keeps a milestone with
-      // the configuration of an earlier milestone.
+      // Leaves out milestones that are invalid on all shapes, but, unlike add(), no repeated ones.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});

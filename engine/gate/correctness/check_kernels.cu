@@ -286,8 +286,7 @@ __device__ u64 mixed(u64 z) {
   return z ^ (z >> 31);
 }
 
-/// The contribution of word `i` to a fingerprint. For the bytes after the last whole word, `i` is
-/// the index of the byte in the data.
+/// The contribution of word `i`, or of the byte with index `i` in the data, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
 /// Adds the contributions of all threads to the fingerprint in a result slot. The threads of a warp

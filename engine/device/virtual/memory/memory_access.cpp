@@ -291,9 +291,8 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
   if (access.ok) return access;
   access.address = address;
   const LaneSurvey survey = survey_lanes(address.data(), mask, bytes);
-  if (!check_alignment(warp, address, survey, mask, bytes, intent,
-                       alignment == 0 ? bytes : alignment))
-    return access;
+  const std::uint32_t multiple = alignment == 0 ? bytes : alignment;
+  if (!check_alignment(warp, address, survey, mask, bytes, intent, multiple)) return access;
   switch (space) {
     case Space::kShared:
       access.ok = resolve_shared(warp, access, survey, mask, bytes, intent);

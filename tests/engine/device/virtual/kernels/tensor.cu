@@ -141,7 +141,7 @@ KERNEL exponentials(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out[i]) : "f"(in[i]));
 }
 
-// Each lane copies 16 bytes, of which fill_first_words wrote only the first 4, and uses word `use`.
+// Each lane copies 16 bytes and uses word `use`. fill_first_words wrote only the first 4 bytes.
 KERNEL copies_padding(const u32* in, u32* out, int use) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));
