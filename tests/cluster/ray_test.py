@@ -77,7 +77,7 @@ class RayTest(Cluster):
         for node in self.started:
             node.wait(PATIENCE_S)
 
-    def expect_no_process(self, but=()):
+    def expect_no_process(self, but=(), within=LEASE_S):
         """With `but`, Ray still runs and may start processes at any time, so the test expects
         only that no worker of evo-tune and no Ray actor is left."""
         if not but:
@@ -86,7 +86,7 @@ class RayTest(Cluster):
         def left():
             return [words for words in children().values() if any(
                 name in " ".join(words) for name in ("evo-worker", "fake-worker", "ray_workers", "ray::Worker"))]
-        end = time.monotonic() + LEASE_S
+        end = time.monotonic() + within
         while left() and time.monotonic() < end:
             time.sleep(0.1)
         self.assertEqual(left(), [])

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
+from cluster_case import BIN, FIRST_DIAL_S, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 
 class SlurmCase(Cluster):
@@ -28,7 +28,7 @@ class SlurmCase(Cluster):
     def wait_for_steps(self):
         """Waits until no slurmstepd process is left, so that all job steps have ended before the
         test stops Slurm."""
-        end = time.monotonic() + LEASE_S
+        end = time.monotonic() + FIRST_DIAL_S
         while any(words[0].startswith("slurmstepd") for words in children().values()) and time.monotonic() < end:
             time.sleep(0.1)
 
@@ -40,13 +40,13 @@ class SlurmCase(Cluster):
         lines = self.slurm("squeue", "-s", "-h", "-o", "%i %j").splitlines()
         return [line.split()[0] for line in lines if line.split()[1] == name]
 
-    def expect_no_process(self, but=()):
+    def expect_no_process(self, but=(), within=FIRST_DIAL_S):
         if but:  # Slurm still runs
-            end = time.monotonic() + 10
+            end = time.monotonic() + LEASE_S
             while (jobs := self.slurm("squeue", "-h")) and time.monotonic() < end:
                 time.sleep(0.1)
             self.assertEqual(jobs, "")
-        super().expect_no_process(but)
+        super().expect_no_process(but, within)
 
 
 class SlurmWorkersTest(SlurmCase):

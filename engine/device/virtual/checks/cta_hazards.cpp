@@ -10,6 +10,27 @@
 
 namespace evo::ptx {
 
+namespace {
+
+/// True if the warp has polled an mbarrier in vain many times in succession, and still polls it.
+bool polls_in_vain(const Warp& warp) {
+  constexpr std::uint64_t kOften = 1000;
+  return warp.state == WarpState::kReady && warp.vain_waits >= kOften &&
+         warp.executed - warp.waited_at <= kPollingLoop;
+}
+
+}  // namespace
+
+std::string Cta::describe_awaited(const Warp& warp) const {
+  const std::string text = " waits for the mbarrier at " + names_.shared(warp.awaited);
+  const auto found = mbarriers_.find(warp.awaited);
+  if (found == mbarriers_.end()) return text;
+  const MBarrier& barrier = found->second;
+  return text + ", whose phase " + std::to_string(barrier.phase) + " has " +
+         std::to_string(barrier.count - barrier.pending) + " of " + std::to_string(barrier.count) +
+         " arrivals,";
+}
+
 std::string Cta::describe_wait(const Warp& warp) const {
   std::string text = "warp " + std::to_string(warp.index);
   if (warp.state == WarpState::kDone) return text + " has exited";
@@ -21,6 +42,10 @@ std::string Cta::describe_wait(const Warp& warp) const {
             " threads arrived)";
     const auto pc = static_cast<int>(warp.blocked_at - program().code.data());
     return text + " at " + describe_instruction(program(), pc);
+  }
+  if (polls_in_vain(warp)) {
+    const auto pc = static_cast<int>(warp.blocked_at - program().code.data());
+    return text + describe_awaited(warp) + " at " + describe_instruction(program(), pc);
   }
   text += " at " + describe_instruction(program(), static_cast<int>(warp.pc));
   if (warp.state != WarpState::kBlocked) return text;
@@ -43,7 +68,7 @@ void Cta::report_deadlock() {
   int named = 0;
   for (const Warp& warp : warps_) {
     if (warp.state == WarpState::kDone && warps_.size() > 4) continue;
-    if (first < 0 && warp.blocked_at != nullptr && warp.state == WarpState::kBlocked) {
+    if (first < 0 && (warp.state == WarpState::kBlocked || polls_in_vain(warp))) {
       first = static_cast<int>(warp.blocked_at - program().code.data());
     }
     if (++named > 8) continue;
@@ -76,23 +101,26 @@ std::string Cta::describe_lacking_bytes() const {
   return text;
 }
 
+bool Cta::all_wait() const { return cluster_ == nullptr ? only_waits() : cluster_->only_waits(); }
+
 bool Cta::waits_in_vain() const {
   constexpr std::uint64_t kLong = 200'000;  ///< warp instructions
-  if (scheduler_.without_progress() < kLong) return false;
-  const bool all_wait = cluster_ == nullptr ? only_waits() : cluster_->only_waits();
-  return all_wait && !describe_lacking_bytes().empty();
+  return scheduler_.without_progress() >= kLong && all_wait();
 }
 
 bool Cta::only_waits() const {
-  constexpr std::uint64_t kOften = 1000;
   return std::ranges::all_of(warps_, [](const Warp& warp) {
-    return warp.state != WarpState::kReady || warp.vain_waits >= kOften;
+    return warp.state != WarpState::kReady || polls_in_vain(warp);
   });
 }
 
 void Cta::report_livelock(const Warp& warp) {
   if (const std::string lacking = describe_lacking_bytes(); !lacking.empty()) {
     fail(HazardKind::kDeadlock, pc_of(warp), -1, lacking + "; " + describe_wait(warp));
+    return;
+  }
+  if (all_wait()) {
+    report_deadlock();
     return;
   }
   const bool over = scheduler_.executed() > launch_.issue_budget;

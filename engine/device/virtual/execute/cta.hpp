@@ -176,10 +176,13 @@ class Cta {
   /// Describes the mbarriers that wait for more or fewer bytes than the bulk copies bring; empty if
   /// there are none.
   std::string describe_lacking_bytes() const;
-  /// True if the CTA has made no progress for many instructions, all warps of the CTA (or of its
-  /// cluster) only wait, and describe_lacking_bytes() finds an mbarrier.
+  /// True if only_waits() is true for the CTA and for the other CTAs of its cluster.
+  bool all_wait() const;
+  /// True if the CTA has made no progress for many instructions, and all_wait().
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
+  /// Describes the mbarrier for which a warp has waited in vain.
+  std::string describe_awaited(const Warp& warp) const;
 
   LaunchContext& launch_;
   Cluster* cluster_ = nullptr;

@@ -62,13 +62,17 @@ void acquire_completed(Warp& warp, const std::array<std::uint64_t, kWarpSize>& a
   }
 }
 
-/// Counts the successive failed waits for an mbarrier. A wait at most kLoop instructions after the
-/// previous failed wait counts as successive, because a warp that only waits repeats its wait soon.
-void note_vain_wait(Warp& warp) {
-  constexpr std::uint64_t kLoop = 64;
-  const bool is_soon = warp.executed - warp.waited_at <= kLoop;
+/// Counts the successive failed waits for an mbarrier. A wait at most kPollingLoop instructions
+/// after the previous failed wait counts as successive.
+/// `address`: the mbarriers for which the lanes wait; `lanes`: those whose wait failed.
+void note_vain_wait(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
+                    std::uint32_t lanes) {
+  const bool is_soon = warp.executed - warp.waited_at <= kPollingLoop;
   warp.vain_waits = is_soon ? warp.vain_waits + 1 : 0;
   warp.waited_at = warp.executed;
+  warp.awaited =
+      static_cast<std::uint32_t>(address[static_cast<std::size_t>(std::countr_zero(lanes))]);
+  warp.blocked_at = warp.code + warp.pc;
 }
 
 /// Checks the limit of expected bytes: the hardware counts up to 2^20 − 1 bytes (PTX ISA,
@@ -242,7 +246,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   // because on a GPU the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
-      note_vain_wait(warp);
+      note_vain_wait(warp, address, warp.exec & ~done);
       warp.next_pc = warp.pc;
       --warp.counts[warp.pc];
       warp.yield = true;
@@ -262,7 +266,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   // no try_wait and must poll.
   if (done != warp.exec) {
     warp.yield = true;
-    note_vain_wait(warp);
+    note_vain_wait(warp, address, warp.exec & ~done);
   }
 }
 

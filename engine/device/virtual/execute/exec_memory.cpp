@@ -79,11 +79,13 @@ template <typename M, typename R>
 }
 
 /// Tells the scheduler about a strong read and the value that the first lane reads, because a
-/// polling warp usually reads one address in all lanes.
+/// polling warp usually reads one address in all lanes. A warp that also polls global memory does
+/// not wait in vain for an mbarrier: another CTA may let it continue.
 template <typename M>
 void note_strong_read(Warp& warp, const LaneAccess& access) {
   WarpScheduler& scheduler = warp.cta->scheduler();
   scheduler.note_poll();
+  warp.vain_waits = 0;
   const auto lane = static_cast<std::size_t>(std::countr_zero(access.global));
   const M read = read_guest<M>(access.pointer[lane]);
   std::uint64_t value = 0;
@@ -138,6 +140,16 @@ void load(Warp& warp, const Instr& in) {
   }
 }
 
+/// Records that a store wrote uninitialised data to global memory; bit b of `taint` is for byte b.
+/// Returns false if the kernel may not store such data there. A workspace may hold uninitialised
+/// data that no thread uses, such as the padding of a structure.
+bool keep_taint(const Warp& warp, std::uint64_t address, std::uint32_t taint) {
+  GlobalBuffer* const buffer = warp.cta->launch().memory->find(address);
+  if (!buffer->is_kept) return false;
+  buffer->mark_uninitialised(address - buffer->base, taint);
+  return true;
+}
+
 void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access,
                   std::uint32_t register_bytes) {
   const auto* registers = warp.cta->program().registers_of(op.registers);
@@ -162,7 +174,7 @@ void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access
       for (std::uint32_t b = 0; b < total; ++b) {
         if (((taint >> b) & 1U) != 0) access.written[l][b] = 0;
       }
-    } else {
+    } else if (!keep_taint(warp, access.address[l], taint)) {
       reported |= 1U << lane;
     }
   });

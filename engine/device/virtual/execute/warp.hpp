@@ -13,6 +13,9 @@ namespace evo::ptx {
 
 class Cta;
 
+/// Most warp instructions between two waits for an mbarrier in a loop that only polls it.
+inline constexpr std::uint64_t kPollingLoop = 64;
+
 /// Lanes of a warp that are not in its running group, because they are at another instruction or
 /// wait for other lanes.
 struct LaneGroup {
@@ -76,10 +79,11 @@ struct Warp {
   int backward_branches = 0;
   std::uint64_t vain_waits = 0;  ///< number of successive failed waits for an mbarrier
   std::uint64_t waited_at = 0;   ///< value of `executed` at the last of these waits
+  std::uint32_t awaited = 0;     ///< address of the mbarrier for which the last of them waited
   WarpState state = WarpState::kReady;
-  int index = 0;     ///< index in the CTA
-  int barrier = -1;  ///< the named barrier at which the warp is blocked
-  const Instr* blocked_at = nullptr;
+  int index = 0;                      ///< index in the CTA
+  int barrier = -1;                   ///< the named barrier at which the warp is blocked
+  const Instr* blocked_at = nullptr;  ///< where the warp is blocked, or last waited in vain
   Cta* cta = nullptr;
   const Instr* code = nullptr;
   std::uint64_t executed = 0;

@@ -1,9 +1,11 @@
 #include "engine/device/virtual/memory/global_memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engine/core/error.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 
 namespace evo::ptx {
 
@@ -15,6 +17,12 @@ void GlobalBuffer::mark_written(std::uint64_t count, std::uint64_t first) {
 void GlobalBuffer::mark_unwritten() {
   std::memset(written.get(), 0, bytes);
   all_written.store(bytes == 0);
+}
+
+void GlobalBuffer::mark_uninitialised(std::uint64_t first, std::uint32_t mask) {
+  auto* marks = reinterpret_cast<std::byte*>(written.get() + first);
+  for (; mask != 0; mask &= mask - 1) write_guest<std::uint8_t>(marks + std::countr_zero(mask), 0);
+  all_written.store(false);
 }
 
 GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool writable,

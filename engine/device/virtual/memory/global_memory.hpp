@@ -24,7 +24,7 @@ struct GlobalBuffer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   bool writable = true;
-  bool is_kept = false;     ///< BufferSpec::is_kept
+  bool is_kept = false;     ///< BufferSpec::is_kept, or a __device__ variable
   bool is_private = false;  ///< belongs to one kernel, and no other kernel writes it
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each written byte
@@ -35,6 +35,9 @@ struct GlobalBuffer {
   void mark_written(std::uint64_t count, std::uint64_t first = 0);
   /// Marks all bytes as not written.
   void mark_unwritten();
+  /// Marks bytes as not written, because a kernel stored uninitialised data there. Bit b of `mask`
+  /// is for byte `first` + b. Thread-safe for stores that do not race.
+  void mark_uninitialised(std::uint64_t first, std::uint32_t mask);
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t count) const {
     return address >= base && count <= bytes && address - base <= bytes - count;
   }

@@ -14,6 +14,7 @@ ModuleVariables place_variables(const Module& module, GlobalMemory& memory) {
         memory.allocate(variable.name, variable.bytes, variable.space == Space::kGlobal,
                         std::max(variable.align, 16U));
     buffer.is_private = variable.space == Space::kConst;
+    buffer.is_kept = true;
     std::memset(buffer.data.get(), 0, variable.bytes);
     if (!variable.initial.empty())
       std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());

@@ -43,6 +43,8 @@ constexpr BulkDefect kBulkDefects[] = {
     {"signals_before_the_store_is_written", "race between CTAs", "'out'", 128, 2},
     {"stores_where_another_cta_does", "race between CTAs", "write of byte", 128, 2},
     {"uses_no_barrier", "invalid barrier use", "no initialised mbarrier"},
+    {"an_arrival_is_missing", "deadlock", "5ready' (shared byte 512), whose phase 0 has 1 of 2"},
+    {"waits_for_the_wrong_parity", "deadlock", "5empty'"},
 };
 
 const std::string& compiled_bulk(bool bug) {

@@ -16,7 +16,7 @@ constexpr const char* kCtaRace = "race between CTAs";
 constexpr const char* kRace = "shared-memory race";
 constexpr const char* kCopyRace = "cp.async race";
 constexpr const char* kBarrier = "invalid barrier use";
-constexpr const char* kLivelock = "livelock";
+constexpr const char* kDeadlock = "deadlock";
 constexpr const char* kDivergent = "divergent .sync instruction";
 
 constexpr TwinKernel kLocks[] = {{"cas_without_fence", kCtaRace},
@@ -85,7 +85,7 @@ constexpr TwinKernel kElectedLanes[] = {{"fence_between", kRace},
                                         {"lock_between_lanes", kRace},
                                         {"last_lane_reads", kRace},
                                         {"flag_between_lanes", kRace},
-                                        {"one_lane_leaves", kLivelock},
+                                        {"one_lane_leaves", kDeadlock},
                                         {"copies_of_an_mbarrier", kCopyRace},
                                         {"copies_of_another_mbarrier", kCopyRace},
                                         {"copies_waited_for_twice", kCopyRace}};

@@ -314,3 +314,36 @@ extern "C" __global__ void one_lane_stores_for_its_warp(float* out, const float*
     wait_read<0>();
   }
 }
+
+// Threads 0 and 64 arrive; with BUG, only thread 0.
+extern "C" __global__ void an_arrival_is_missing(float* out, const float* in) {
+  SETUP(2)
+  tile[t] = in[t];
+  __syncthreads();
+  if (t == 0 RIGHT(|| t == 64)) arrive(&ready);
+  wait(&ready, 0);
+  out[t] = tile[t ^ 32];
+}
+
+// The consumers free the tile by `empty`; with BUG, the producer waits for a phase of `empty` that
+// nobody completes, because it should start with the opposite parity.
+extern "C" __global__ void waits_for_the_wrong_parity(float* out, const float* in) {
+  SETUP(1)
+  __shared__ alignas(8) u64 empty;
+  if (t == 0) init_barrier(&empty, kTile - 32);
+  __syncthreads();
+  const u32 first = 1 WRONG(- 1);
+  for (u32 step = 0; step < 4; ++step) {
+    if (t < 32) {
+      wait(&empty, (step & 1) ^ first);
+      if (t == 0) {
+        expect_bytes(&ready, sizeof(tile));
+        bulk_load(tile, in, sizeof(tile), &ready);
+      }
+    } else {
+      wait(&ready, step & 1);
+      out[t] = step + tile[t];
+      arrive(&empty);
+    }
+  }
+}
