@@ -8,12 +8,12 @@
 namespace evo::test {
 namespace {
 
-constexpr int kThreads = 64;
-constexpr unsigned kCtas = 4;
+constexpr int kArgmaxThreads = 64;
+constexpr unsigned kArgmaxCtas = 4;
 
 // argmax: each CTA copies its best element, with 4 bytes of padding, to global memory, and one CTA
 // then reduces these elements. Without SET_INDEX, thread 3 does not set the index of its element.
-constexpr const char* kSource = R"(
+constexpr const char* kArgmax = R"(
 struct Best {
   double value;
   int index;
@@ -52,9 +52,9 @@ extern "C" __global__ void to_variable(const double* in) { of_cta(in, kept); }
 extern "C" __global__ void to_output(const double* in, Best* out) { of_cta(in, out); }
 )";
 
-const std::string& compiled(bool sets_index) {
-  static const std::string all = compile_to_ptx(kSource, "compute_89", {"-DSET_INDEX=true"});
-  static const std::string without = compile_to_ptx(kSource, "compute_89", {"-DSET_INDEX=false"});
+const std::string& padded_ptx(bool sets_index) {
+  static const std::string all = compile_to_ptx(kArgmax, "compute_89", {"-DSET_INDEX=true"});
+  static const std::string without = compile_to_ptx(kArgmax, "compute_89", {"-DSET_INDEX=false"});
   return sets_index ? all : without;
 }
 
@@ -62,18 +62,18 @@ class Padding : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
-    std::vector<double> values(std::size_t{kThreads} * kCtas, 1.0);
+    std::vector<double> values(std::size_t{kArgmaxThreads} * kArgmaxCtas, 1.0);
     values[131] = 7.0;  // of thread 3 of CTA 2
     in_ = gpu_.input("in", values);
     workspace_ = gpu_.device().memory().allocate(
-        {.name = "partial", .bytes = kCtas * 16, .writable = true, .is_kept = true});
+        {.name = "partial", .bytes = kArgmaxCtas * 16, .writable = true, .is_kept = true});
     gpu_.device().memory().fill(workspace_, std::byte{0});
-    out_ = gpu_.inout("out", std::vector<int>(kCtas * 4, -1));
+    out_ = gpu_.inout("out", std::vector<int>(kArgmaxCtas * 4, -1));
   }
   std::optional<Fault> run(const std::string& entry, unsigned ctas,
                            const std::vector<KernelArgument>& arguments, bool sets_index = true) {
-    return gpu_.run(compiled(sets_index), entry, {.grid = {ctas, 1, 1}, .block = {kThreads, 1, 1}},
-                    arguments);
+    return gpu_.run(padded_ptx(sets_index), entry,
+                    {.grid = {ctas, 1, 1}, .block = {kArgmaxThreads, 1, 1}}, arguments);
   }
   TestGpu gpu_;
   BufferId in_ = 0;
@@ -82,30 +82,30 @@ class Padding : public testing::Test {
 };
 
 TEST_F(Padding, MayBeCopiedToAWorkspace) {
-  ASSERT_EQ(text_of(run("to_workspace", kCtas, {in_, workspace_})), "");
+  ASSERT_EQ(text_of(run("to_workspace", kArgmaxCtas, {in_, workspace_})), "");
   ASSERT_EQ(text_of(run("from_workspace", 1, {workspace_, out_})), "");
   EXPECT_EQ(gpu_.read<int>(out_, 1).front(), 131);
 }
 
 TEST_F(Padding, MayBeCopiedToAVariableOfTheModule) {
-  EXPECT_EQ(text_of(run("to_variable", kCtas, {in_})), "");
+  EXPECT_EQ(text_of(run("to_variable", kArgmaxCtas, {in_})), "");
 }
 
 TEST_F(Padding, IsReportedInAnOutput) {
-  const auto fault = run("to_output", kCtas, {in_, out_});
+  const auto fault = run("to_output", kArgmaxCtas, {in_, out_});
   ASSERT_TRUE(fault);
   EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
   EXPECT_NE(fault->reason.find("reach global memory"), std::string::npos) << fault->reason;
 }
 
 TEST_F(Padding, UninitialisedDataThatPassThroughAWorkspaceAreReported) {
-  ASSERT_EQ(text_of(run("to_workspace", kCtas, {in_, workspace_}, false)), "");
+  ASSERT_EQ(text_of(run("to_workspace", kArgmaxCtas, {in_, workspace_}, false)), "");
   const auto fault = run("from_workspace", 1, {workspace_, out_});
   ASSERT_TRUE(fault);
   EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
   EXPECT_NE(fault->detail.find("of the 64 of 'partial'"), std::string::npos) << text_of(fault);
   // Defined values replace them.
-  ASSERT_EQ(text_of(run("to_workspace", kCtas, {in_, workspace_})), "");
+  ASSERT_EQ(text_of(run("to_workspace", kArgmaxCtas, {in_, workspace_})), "");
   EXPECT_EQ(text_of(run("from_workspace", 1, {workspace_, out_})), "");
 }
 
