@@ -20,7 +20,8 @@ struct WorkbenchOptions {
   std::string shape = {};
   DeviceSetupOptions device = {};
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
-  /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
+  /// Duration of the energy measurement of a green candidate on each timed shape; if 0, energy is
+  /// not measured.
   double energy_s = 0;
   /// Whether the milestones and the default configuration are compiled while the devices are set
   /// up. A search sets `compiles_opening`, because it requests the milestones and the default

@@ -116,8 +116,8 @@ Json generator_of(const std::string& name, const std::string& text) {
   return {{"formula", text}};
 }
 
-/// The kernels' names, the constraints and the expressions in the request, except the values of
-/// parameters, as one text.
+/// The kernels' names, the constraints and the expressions in the request, except the values that
+/// --param gives to macros, as one text.
 std::string texts_of(const IntakeRequest& request) {
   const Given& given = request.given;
   std::string text = request.entry;

@@ -59,7 +59,7 @@ class WorkerHost {
       const std::vector<std::string>& arguments, const WorkerLimits& limits) = 0;
   /// True if the host cannot be reached any more.
   [[nodiscard]] virtual bool is_gone() const { return false; }
-  /// Disconnects the host; no worker process can be started on it afterwards.
+  /// Disconnects another host, on which start() then throws; has no effect on this machine.
   virtual void leave() {}
   /// The name of another host; empty for this machine.
   [[nodiscard]] virtual std::string name() const { return {}; }

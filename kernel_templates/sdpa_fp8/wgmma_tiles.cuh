@@ -213,8 +213,8 @@ struct SharedRing {
   /// Returns when all warpgroups with the same keys can read V of the step.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
-    // The fence must follow wait_products(), because ptxas 12.8 and 12.9 crash on a fence while
-    // products are in flight.
+    // ptxas 12.8 and 12.9 crash on a fence while products are in flight, so it is not in unpack().
+    // Only advance() with several steps per tile executes the fence while products are in flight.
     ptx::fence_for_products();
     sync_share(role.share);
     if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);

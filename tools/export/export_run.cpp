@@ -51,8 +51,8 @@ void write(const KernelExport& kernel, const fs::path& folder) {
   }
 }
 
-/// The filter that selects one run. Throws InputError if --db or --run is repeated, which only a
-/// bundle allows.
+/// The filter for an export from one run; the callers take the newest run if several match. Throws
+/// InputError if --db or --run is repeated, which only a bundle allows.
 RunFilter single_run(const ExportSource& source) {
   if (source.dbs.size() > 1 || source.runs.size() > 1) {
     throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +

@@ -27,7 +27,8 @@ bool is_wide() {
 MmaNumerics mma_numerics(std::string_view arch) {
   MmaNumerics numerics;
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
-    // The tensor cores of Hopper add 16 products in one step, with 25 fraction bits.
+    // The tensor cores of Hopper add 16 products of f16 or bf16, or 8 of tf32, in one step, with 25
+    // fraction bits.
     numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
     numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
     numerics.fp8 = numerics.half;

@@ -159,8 +159,8 @@ TEST(ReferenceAudit, RefusesOutputsWithoutElements) {
 }
 
 TEST(ReferenceAudit, AnOutputThatIsAlwaysEmptySaysNothing) {
-  // The audit accepts an output without elements; a shape is rejected if none of its outputs has an
-  // element.
+  // The audit accepts an output without elements; the Cases reject a shape if none of its outputs
+  // has an element, unless the problem has a check program.
   GateFixture fixture;
   ReferenceAudit audit(fixture.problem);
   audit.take(fixture.problem.shape("small"), 1, kY, {}, {});

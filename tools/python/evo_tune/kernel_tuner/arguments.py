@@ -1,4 +1,4 @@
-"""Converts the arguments of a kernel from any array library to NumPy."""
+"""Converts the arguments of a kernel from CuPy and PyTorch to NumPy, and copies results back."""
 
 import numpy
 

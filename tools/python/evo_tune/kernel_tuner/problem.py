@@ -229,8 +229,8 @@ class Judgement:
         return self._answer is None or self._answer[position] is not None
 
     def save(self, position, folder, name):
-        """Writes the expected content of an output to a file. Returns whether all expected elements
-        are equal."""
+        """Writes the expected content of an output, if the answer gives it, to a file. Returns
+        whether it has several elements and all are equal."""
         if self._answer is None or self.verify is not None:
             return False
         expected = given_arguments.flat(numpy.asarray(self._answer[position]))
