@@ -37,7 +37,7 @@ StoredRun read_run(Query& row) {
   return run;
 }
 
-/// A hash of all properties of a device.
+/// A hash of the properties of a device that the table `device` stores.
 std::string device_key(const DeviceInfo& device) {
   return content_key(
       nlohmann::json({device.id, device.name, device.arch, to_string(device.time_kind),
