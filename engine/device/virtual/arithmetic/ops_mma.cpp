@@ -7,8 +7,9 @@
 
 // Computes tiles of matrix products, eight columns at a time, and widens 8-bit and 16-bit elements
 // to the floats of a tile. A step is a group of products that tensor cores add at once (DotRule).
-// Each product is an exact float, which is aligned to the largest exponent of its step by scaling
-// it with a power of two and truncating it to an integer.
+// Each product is a float that is exact as far as the step keeps it. The products and the
+// accumulator are aligned to the largest exponent of their step, at least kLeastExponent, by
+// scaling them with a power of two and truncating them to integers.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -105,8 +106,7 @@ EVO_INLINE bool sums_below(int bits, int count, int fraction_bits) {
   return (std::int64_t{4 * count + 2} << fraction_bits) < (std::int64_t{1} << bits);
 }
 
-/// Like step_row(), but faster and only for sums below 2^31 and aligning exponents below
-/// fraction_bits + 127.
+/// Like step_row(), but faster and only for sums below 2^31.
 EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                                   std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
@@ -135,7 +135,8 @@ bool all_finite(const float* values, int count) {
   return worst < 0x7f800000U;
 }
 
-/// Like step_row(), for tiles with infinities or NaN; computes one element after the other.
+/// Like step_row(), for tiles with infinities, NaN, or products that may not fit a float; computes
+/// one element after the other.
 Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from,
                         int count, Floats acc) {
   for (int n = 0; n < kColumns; ++n) {
@@ -183,17 +184,17 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
   const auto mask = static_cast<std::int32_t>(~((1U << (23 - rule.result_bits)) - 1));
   const bool finite =
       all_finite(a, kRows * k) && all_finite(b, kColumns * k) && all_finite(c, kRows * kColumns);
+  // A product is below 2^(2 + the sum of the exponents of its factors), and a float below 2^128.
+  const bool fits = largest_of(exponent_a, kRows * k) + largest_of(exponent_b, kColumns * k) <= 126;
   const int step = rule.step < k ? rule.step : k;
   const int bits = rule.fraction_bits;
-  if (!finite) {
+  if (!finite || !fits) {
     for_steps(c, d, k, step, half_result, [&](int row, int from, Floats acc) {
       return step_row_special(rule, min_exponent, tile, row, from, step, acc);
     });
     return;
   }
-  const bool is_narrow =
-      sums_below(31, step, bits) &&
-      largest_of(exponent_a, kRows * k) + largest_of(exponent_b, kColumns * k) < bits + 127;
+  const bool is_narrow = sums_below(31, step, bits);
   const auto narrow_steps = [&](auto count) {
     for_steps(c, d, k, count, half_result, [&](int row, int from, Floats acc) {
       return narrow_step_row(tile, row, from, count, bits, mask, acc);

@@ -44,6 +44,10 @@ TEST_P(MmaTileRule, AgreesWithThePlainForm) {
                              std::exp2(static_cast<double>(random.below(20)) - 10));
     if (round == 7) a[3] = INFINITY;
     if (round == 8) b[5] = NAN;
+    if (round == 9 || round == 10) {  // with bf16, a product may not fit a float
+      a[3] = round == 9 ? 0x1.8p64F : -0x1p100F;
+      b[24] = round == 9 ? 0x1.8p64F : 0x1p100F;
+    }
     mma_tile(rule, k, least, false, a.data(), b.data(), c.data(), d.data());
     const int step = std::min(rule.step, k);
     for (int row = 0; row < 16; ++row) {
