@@ -56,6 +56,18 @@ function(evo_tool name)
   evo_unity(${name})
 endfunction()
 
+# evo_benchmarks(target …): programs that measure or record, and that no test starts. With
+# EVO_BENCHMARKS=OFF, as in the preset ci, only the target `benchmarks` builds them, so that tests
+# start earlier.
+option(EVO_BENCHMARKS "Build programs that measure or record by default" ON)
+add_custom_target(benchmarks)
+function(evo_benchmarks)
+  add_dependencies(benchmarks ${ARGV})
+  if(NOT EVO_BENCHMARKS)
+    set_target_properties(${ARGV} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
 #          [TOGETHER suite …] [ALONE suite …])
 # CTest runs each test in its own process, but the tests of a suite in TOGETHER or ALONE share one
