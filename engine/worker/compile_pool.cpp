@@ -59,12 +59,13 @@ void CompilePool::tell(const std::string& kind, const std::string& text) const {
 }
 
 const std::string& CompilePool::version() {
-  constexpr int kAttempts = 2;  // another process may kill the compiler process
+  constexpr int kAttempts = 3;  // another process may kill the compiler process
+  constexpr std::chrono::milliseconds kStartLimit{60000};  // to start and to open NVRTC
   for (int attempt = 1; version_.empty(); ++attempt) {
     Slot& slot = slots_.front();
     prepare(slot, true, false);
     std::optional<nlohmann::json> reply;
-    if (slot.process->send({{"op", "version"}})) reply = slot.process->wait(options_.limit);
+    if (slot.process->send({{"op", "version"}})) reply = slot.process->wait(kStartLimit);
     if (!reply) {
       const Ending ending = slot.process->kill();
       slot.process.reset();
