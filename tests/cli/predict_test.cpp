@@ -70,16 +70,26 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
               AllOf(HasSubstr("PREDICTED"), HasSubstr(".cu")));
 }
 
-TEST_F(EvoPredict, ExplainsAKernelBesideHostCode) {
+TEST_F(EvoPredict, CompilesAKernelLikeEvoTune) {
   namespace fs = std::filesystem;
   for (const char* name : {"kernel_templates", "search_spaces"}) {
     fs::copy(source_folder() / name, folder_.path() / name, fs::copy_options::recursive);
   }
-  std::ofstream(folder_.path() / "kernel_templates/row_softmax/row_softmax.cu", std::ios::app)
-      << "\nint main() { return 0; }\n";
-  const ProgramResult explained =
-      predict("explain " + (folder_.path() / "search_spaces/row_softmax_h200.json").string());
+  const std::string space = (folder_.path() / "search_spaces/row_softmax_h200.json").string();
+  std::ofstream kernel(folder_.path() / "kernel_templates/row_softmax/row_softmax.cu",
+                       std::ios::app);
+  kernel << "\nint main() { return 0; }\n"  // host code
+         << "#include <cuda_fp16.h>\n"      // a header of the toolkit
+         << "__device__ __half half_of(float value) { return __float2half(value); }" << std::endl;
+  const ProgramResult explained = predict("explain " + space);
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  kernel << "#error broken" << std::endl;
+  EXPECT_THAT(predict("explain " + space).err, HasSubstr("broken"));
+  const ProgramResult ranked =
+      predict("rank " + space + " tests/recorded/h200/row_softmax.json.gz --count 2");
+  EXPECT_EQ(ranked.exit_code, 2);
+  EXPECT_THAT(ranked.err, AllOf(HasSubstr("none of the 2 recorded candidates"),
+                                HasSubstr("next step: evo-predict explain")));
 }
 
 TEST_F(EvoPredict, BadUseNamesWhatIsAllowed) {

@@ -1,4 +1,6 @@
 // evo-predict rank: compares the order of predicted times with the recorded times of a space.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -228,6 +230,12 @@ void rank_recorded(const RankArguments& arguments) {
     measured.push_back(*entries[i].time_ms * kMicroseconds);
     known.push_back(predicted[i]->us);
     counted += predicted[i]->is_simulated ? 0 : 1;
+  }
+  if (known.empty()) {
+    throw InputError(fmt::format(
+        "none of the {} recorded candidates that were drawn can be compiled and run on {}; next "
+        "step: evo-predict explain with the same space and device says why",
+        entries.size(), arguments.device));
   }
   const RankScore score = rank_score(measured, known);
   std::printf(

@@ -9,6 +9,8 @@
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/host_code.hpp"
 #include "engine/compile/nvrtc.hpp"
+#include "engine/compile/toolkit.hpp"
+#include "engine/evaluate/build_options.hpp"
 #include "engine/evaluate/validity.hpp"
 
 namespace evo {
@@ -33,10 +35,15 @@ std::filesystem::path SpaceOnDevice::source_file(const std::string& name) const 
 }
 
 CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
-  const std::vector<std::string>& options = space_.definition().compiler_options;
-  KernelSource source = load_source(spec_.source, templates_);
+  const std::vector<std::filesystem::path> toolkit = toolkit_include_folders();
+  std::vector<std::string> options = options_of_space(space_, problem_, templates_);
+  std::vector<std::filesystem::path> folders = include_folders(options);
+  folders.insert(folders.end(), toolkit.begin(), toolkit.end());
+  KernelSource source = load_source(spec_.source, templates_, folders);
   if (!makes_all_device_code(options)) source = without_host_code(std::move(source));
-  CompileRequest request{std::move(source), spec_.entries(), space_.definition().arch, options};
+  options = with_toolkit(std::move(options), source, toolkit);
+  CompileRequest request{std::move(source), spec_.entries(), space_.definition().arch,
+                         std::move(options)};
   for (const auto& [name, value] : space_.macros(candidate))
     request.options.push_back(fmt::format("-D{}={}", name, value));
   for (const auto& [name, value] : problem_.macros_for(shape_))
