@@ -211,6 +211,11 @@ TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
   EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
 }
 
+TEST_F(OwnKernel, ASpaceOfTheWorkingFolderIsFoundByItsName) {
+  const ProgramResult built = run("evo-judge --json --jobs 1 --device none --space triple");
+  EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
+}
+
 TEST_F(OwnKernel, AssertionsThatASourceTakesOutAreOut) {
   const std::string body =
       "#include <cassert>\n__global__ void triple(const float* x, float* y, int n) {\n"

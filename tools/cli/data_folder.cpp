@@ -71,16 +71,23 @@ fs::path default_space(const std::string& arch) {
 fs::path find_space(const fs::path& space) {
   std::error_code ignored;
   if (fs::exists(space, ignored) || space.is_absolute()) return space;
+  const auto find_in = [&](const fs::path& folder) -> std::optional<fs::path> {
+    for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
+      for (const char* ending : {"", ".json"}) {
+        fs::path file = folder / (name.string() + ending);
+        if (fs::is_regular_file(file, ignored)) return file;
+      }
+    }
+    return std::nullopt;
+  };
   const std::optional<fs::path> data = find_data_folder();
   const std::string missing =
       "--space: " + space.string() + ": no such file" + missing_file_hint(space);
-  if (!data) throw InputError(missing);
-  for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
-    for (const char* ending : {"", ".json"}) {
-      const fs::path file = *data / (name.string() + ending);
-      if (fs::is_regular_file(file, ignored)) return file;
-    }
+  if (data) {
+    if (auto shipped_file = find_in(*data)) return *shipped_file;
   }
+  if (auto own_file = find_in({})) return *own_file;
+  if (!data) throw InputError(missing);
   const std::vector<std::string> shipped = spaces_in(*data);
   if (space.has_parent_path() || space.has_extension()) {  // looks like a file name
     const std::string nearest = nearest_name(space.stem().string(), shipped);

@@ -20,9 +20,10 @@ namespace evo {
 /// if default.json cannot be read.
 [[nodiscard]] std::filesystem::path default_space(const std::string& arch);
 
-/// A space named on the command line: a file, or a shipped space by its file name, with or without
-/// "search_spaces/" and ".json". If neither exists, throws an InputError that suggests a similar
-/// name. Returns an absolute path unchanged, even if there is no such file.
+/// A space named on the command line: a file, or, by its file name with or without "search_spaces/"
+/// and ".json", a shipped space or else a space of the working folder. If none exists, throws an
+/// InputError that suggests a similar name. Returns an absolute path unchanged, even if there is no
+/// such file.
 [[nodiscard]] std::filesystem::path find_space(const std::filesystem::path& space);
 
 }  // namespace evo
