@@ -6,24 +6,30 @@ set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# Packages for tests of the Python package, and of problems with programs.
-install_packages python3 python3-dev python3-numpy python3-pip
-# Packages for the test that opens reports; without them, the test is skipped.
-(install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
-# Packages for tests of completion and of manual pages; without them, fewer tests run.
-(install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
+# The tests of the Python package, and of problems with programs, need Python with NumPy.
+install_packages "${packages[@]}" unzip \
+  python3 python3-dev python3-numpy python3-pip
+# Other packages are installed while the programs are built. Without them, some tests are skipped.
+install_test_packages() {
+  # for the test that opens reports
+  (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
+  # for tests of completion and of manual pages
+  (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
+  # for tests that start Slurm and sshd on this machine
+  (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
+}
+install_test_packages &
 # Compiles all sources of a target together (cmake/Unity.cmake), unless EVO_UNITY is set.
 export EVO_UNITY="${EVO_UNITY-all}"
-# Packages for tests that start Slurm and sshd on this machine; without them, the tests are skipped.
-(install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
+wait
 log="build/ci/ctest.log"
 exclude='wheel|ray'  # .ci/nightly
 nvidia-smi -L >/dev/null 2>&1 || exclude="gpu|$exclude"
 tests() { ctest --preset ci --no-tests=ignore "$@" 2>&1 | tee -a "$log"; return "${PIPESTATUS[0]}"; }
 : >"$log"
-# Many tests wait, so ctest runs two more tests at once than the machine has processors.
-tests -j "$(($(nproc) + 2))" -LE "$exclude|cluster" "$@"
+# Many tests wait, so ctest runs three more tests at once than the machine has processors.
+tests -j "$(($(nproc) + 3))" -LE "$exclude|cluster" "$@"
 status=$?
 # These tests wait most of the time, so all run at once (tests/cluster/CMakeLists.txt).
 tests -j 12 -L cluster "$@" || status=$?

@@ -150,9 +150,8 @@ void ShapeRun::observe(const Judged& judged) {
   if (record.rejection) {
     observation.failed_at = record.rejection->gate;
   } else if (record.timing) {
-    const auto value = objective_.of(*record.timing, record.energy);
-    if (!value) return;  // the energy was not measured
-    observation.time_us = *value;
+    observation.time_us = objective_.of(*record.timing, record.energy);
+    if (!observation.time_us) return;  // the energy was not measured
   } else {
     return;  // the candidate was not judged
   }

@@ -17,8 +17,8 @@ namespace evo::ptx {
 template <typename T>
 [[nodiscard, gnu::always_inline]] inline T read_guest(const std::byte* from) {
   if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
-    using Word [[gnu::may_alias]] = T;
-    return __atomic_load_n(reinterpret_cast<const Word*>(from), __ATOMIC_RELAXED);
+    using GuestValue [[gnu::may_alias]] = T;
+    return __atomic_load_n(reinterpret_cast<const GuestValue*>(from), __ATOMIC_RELAXED);
   } else {
     const auto low = read_guest<std::uint64_t>(from);
     const auto high = read_guest<std::uint64_t>(from + sizeof(low));
@@ -28,8 +28,8 @@ template <typename T>
 
 template <typename T>
 [[gnu::always_inline]] inline void write_guest(std::byte* to, T value) {
-  using Word [[gnu::may_alias]] = T;
-  __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELAXED);
+  using GuestValue [[gnu::may_alias]] = T;
+  __atomic_store_n(reinterpret_cast<GuestValue*>(to), value, __ATOMIC_RELAXED);
 }
 
 /// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory; the address must be a multiple of `bytes`.
