@@ -119,14 +119,6 @@ ChildProcess::~ChildProcess() {
   if (process_ >= 0) kill(false);
 }
 
-ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
-  if (this != &other) {
-    if (process_ >= 0) kill(false);
-    process_ = std::exchange(other.process_, -1);
-  }
-  return *this;
-}
-
 std::chrono::nanoseconds ChildProcess::processor_time() const {
   clockid_t clock{};
   timespec time{};

@@ -32,7 +32,6 @@ class ChildProcess {
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept : process_(std::exchange(other.process_, -1)) {}
-  ChildProcess& operator=(ChildProcess&& other) noexcept;
 
   /// The process id; -1 if the process does not run.
   [[nodiscard]] int number() const { return process_; }

@@ -91,13 +91,4 @@ std::string key_of_standard_input() {
   return line;
 }
 
-void write_key_file(const std::string& name, const std::string& key) {
-  const FileDescriptor file(
-      open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  const std::string line = key + "\n";
-  const bool is_written = file.is_open() && write(file.get(), line.data(), line.size()) ==
-                                                static_cast<ssize_t>(line.size());
-  if (!is_written) throw InputError(name + ": " + std::strerror(errno));
-}
-
 }  // namespace evo

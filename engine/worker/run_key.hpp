@@ -26,8 +26,4 @@ inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 /// Reads the key from the first line of standard input. Throws InputError if the line is not a key.
 [[nodiscard]] std::string key_of_standard_input();
 
-/// Writes `key` to a new file of mode 600. Throws InputError if the file exists or cannot be
-/// written.
-void write_key_file(const std::string& name, const std::string& key);
-
 }  // namespace evo

@@ -140,6 +140,8 @@ TEST(EvoJudge, SettingsAndMilestonesThatCannotBeMeantAreRefused) {
     return result.err;
   };
   EXPECT_THAT(error("--set ITEMS=2 ITEMS=4"), HasSubstr("ITEMS is set twice; set it once"));
+  EXPECT_THAT(error("--set ITEMS=2,THREADS=64"),
+              HasSubstr("write a space between settings: --set ITEMS=2 THREADS=64"));
   EXPECT_THAT(error("--milestone none"), HasSubstr("--milestone: unknown milestone 'none'"));
 }
 

@@ -77,7 +77,8 @@ TEST_F(OwnCheck, ACheckThatCannotFailIsRefused) {
 TEST_F(OwnCheck, ACheckThatFailsIsNoVerdict) {
   program("check.py", "import no_such_module\n");
   EXPECT_THAT(judged("--allow-programs"),
-              AllOf(HasSubstr("check.program"), HasSubstr("No module named 'no_such_module'")));
+              AllOf(HasSubstr("check.program"), HasSubstr("No module named 'no_such_module'"),
+                    HasSubstr("next step: install the module for the Python")));
   program("check.py", "if True: while\n");
   EXPECT_THAT(judged("--allow-programs"),
               AllOf(HasSubstr("check.program"), HasSubstr("SyntaxError")));

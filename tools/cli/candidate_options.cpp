@@ -33,6 +33,11 @@ Candidate candidate_from_options(const Space& space, const std::string& mileston
   for (const std::string& text : settings) {
     const auto named = named_in(text);
     if (!named) throw InputError("--set " + text + ": allowed: MACRO=VALUE");
+    const std::size_t comma = named->second.find(',');
+    if (comma != std::string::npos && named_in(named->second.substr(comma + 1))) {
+      throw InputError("--set " + text + ": write a space between settings: --set " +
+                       text.substr(0, text.find(',')) + " " + named->second.substr(comma + 1));
+    }
     if (std::ranges::find(pairs, named->first, &Setting::first) != pairs.end()) {
       throw InputError("--set " + text + ": " + named->first + " is set twice; set it once");
     }

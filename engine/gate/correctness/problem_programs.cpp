@@ -88,6 +88,12 @@ bool is_exception(const std::string& output) {
          !last_line(output).starts_with("AssertionError");
 }
 
+/// A line with the user's next step if Python lacks a module.
+std::string next_step(const ProgramEnd& end) {
+  if (!last_line(end.output).starts_with("ModuleNotFoundError")) return "";
+  return "next step: install the module for the Python that the problem's program names\n";
+}
+
 Json sizes(Dtype dtype, std::size_t elements) {
   return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
 }
@@ -191,7 +197,8 @@ std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase&
       run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
   if (const auto why = breakdown(end)) fail("reference", data, *why);
   if (end.code != 0) {
-    fail("reference", data, "ended with exit code " + std::to_string(end.code) + "\n" + end.output);
+    fail("reference", data,
+         "ended with exit code " + std::to_string(end.code) + "\n" + end.output + next_step(end));
   }
   std::vector<std::vector<std::byte>> outputs(problem_.arguments.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -265,7 +272,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
     return {.breakdown =
                 "ended with exit code " + std::to_string(end.code) +
                 "; allowed: 0 for right outputs and 1 for wrong ones, without an exception\n" +
-                end.output};
+                end.output + next_step(end)};
   }
   const std::string reason = last_line(end.output);
   return {.refusal = "the check program rejects the outputs" +

@@ -2,6 +2,7 @@
 // over the loopback interface, with the fake compiler and the fake device.
 
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/engine/worker/remote_fixture.hpp"
 
@@ -138,11 +139,11 @@ TEST(RunKey, IsReadFromFilesThatNobodyElseMayRead) {
   const sample::TemporaryFolder folder;
   const std::string file = folder.path() / "key";
   const std::string key = make_run_key();
-  write_key_file(file, key);
+  write_file(file, key + "\n");
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
   unsetenv(kKeyVariable);
   setenv(kKeyFileVariable, file.c_str(), 1);
   EXPECT_EQ(key_of_environment(), key);
-  EXPECT_THROW(write_key_file(file, key), InputError);
   std::filesystem::permissions(file, std::filesystem::perms(0640));
   EXPECT_THROW((void)key_of_environment(), InputError);
   unsetenv(kKeyFileVariable);
