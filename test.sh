@@ -9,7 +9,7 @@ cd "$(dirname "$0")" || exit 1
 # The tests of the Python package, and of problems with programs, need Python with NumPy.
 install_packages "${packages[@]}" unzip \
   python3 python3-dev python3-numpy python3-pip
-# Other packages are installed while the programs are built. Without them, some tests are skipped.
+# Without other packages, some tests are skipped.
 install_test_packages() {
   # for the test that opens reports
   (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
@@ -18,7 +18,8 @@ install_test_packages() {
   # for tests that start Slurm and sshd on this machine
   (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 }
-install_test_packages &
+# Root needs no password, so the packages can be installed while the programs are built.
+if [ "$(id -u)" -eq 0 ]; then install_test_packages & else install_test_packages; fi
 # Compiles all sources of a target together (cmake/Unity.cmake), unless EVO_UNITY is set.
 export EVO_UNITY="${EVO_UNITY-all}"
 setup_and_build ci
