@@ -46,6 +46,7 @@ Defect after(const std::function<void(const Launch&, const Vectors&)>& spoil) {
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+constexpr std::chrono::milliseconds kRest{5};
 constexpr int kTail = 3;
 constexpr int kLaunchesRight = 40;  // more launches than the correctness gate makes
 constexpr float kKnownInput = 2.0F;
@@ -83,6 +84,11 @@ std::map<std::string, Defect> defects() {
          return std::optional<Fault>();
        }},
       {"stale", [](const Launch&, const Vectors&) { return std::optional<Fault>(); }},
+      {"rests", after([](const Launch&, const Vectors&) { std::this_thread::sleep_for(kRest); })},
+      {"rests_all_zero", after([](const Launch&, const Vectors& v) {
+         std::this_thread::sleep_for(kRest);
+         v.fill(0);
+       })},
       {"never_returns",
        [](const Launch&, const Vectors&) -> std::optional<Fault> { sleep_forever(); }},
       {"crashes", [](const Launch&, const Vectors&) -> std::optional<Fault> { std::abort(); }},
