@@ -6,9 +6,9 @@ set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# The tests of the Python package, and of problems with programs, need Python with NumPy.
-install_packages "${packages[@]}" unzip \
-  python3 python3-dev python3-numpy python3-pip
+# Packages for the build (with unzip for a CUDA Toolkit from PyPI), and Python with NumPy for tests
+# of the Python package and of problems with programs.
+install_packages "${packages[@]}" unzip python3 python3-dev python3-numpy python3-pip
 # Without other packages, some tests are skipped.
 install_test_packages() {
   # for the test that opens reports

@@ -91,7 +91,7 @@ bool is_exception(const std::string& output) {
 /// A line with the user's next step if Python lacks a module.
 std::string next_step(const ProgramEnd& end) {
   if (!last_line(end.output).starts_with("ModuleNotFoundError")) return "";
-  return "next step: install the module for the Python that the problem's program names\n";
+  return "next step: install the module for the Python that runs the problem's program";
 }
 
 Json sizes(Dtype dtype, std::size_t elements) {
