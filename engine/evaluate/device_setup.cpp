@@ -122,9 +122,17 @@ KernelImage reference_image(const TuningTask& task, const ReferenceBuild& refere
   return image;
 }
 
-/// The check kernels are compiled separately, so that no macro of the problem can change them.
-CompileRequest check_kernels_request(const std::string& arch) {
-  return {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}};
+/// The check kernels are compiled separately, so that no macro of the problem can change them, and
+/// only for the element sizes of the problem's outputs, because a run waits for this compilation.
+CompileRequest check_kernels_request(const TuningTask& task) {
+  std::size_t sizes = 0;
+  for (const Argument& argument : task.problem().arguments) {
+    if (argument.is_output()) sizes |= size_of(argument.dtype);
+  }
+  return {{"check_kernels.cu", check_kernels_source(), {}},
+          {kCheckKernelsEntry},
+          task.arch(),
+          {"-DEVO_ELEMENT_SIZES=" + std::to_string(sizes)}};
 }
 
 KernelImage check_kernels_image(const CompilationRecord& record, const std::string& arch) {
@@ -144,7 +152,7 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   // All compilations run in parallel. The compilations of the reference and of the check kernels
   // start first, because the setup needs their results.
   if (reference) compilations.prefetch(reference->request);
-  if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
+  if (has_check_kernels) compilations.prefetch(check_kernels_request(task));
   for (const Candidate& candidate : options.opening) {
     compilations.prefetch(task.request_for(candidate));
   }
@@ -155,7 +163,7 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
     setup.reference_macros = std::move(reference->macros);
   }
   if (has_check_kernels) {
-    const Built built = co_await compilations.compile(check_kernels_request(task.arch()));
+    const Built built = co_await compilations.compile(check_kernels_request(task));
     setup.check_kernels = check_kernels_image(built.record, task.arch());
   }
   setup.problem_text = problem.text;

@@ -1,5 +1,6 @@
 #include "engine/worker/server.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
@@ -167,6 +168,13 @@ void pack(Compiled& compiled) {
   }
 }
 
+/// Keeps up to 256 MiB of freed memory for the next compilation. Returning the memory to the system
+/// and fetching it again, page by page, takes about 4 % of the time of a compilation.
+void keep_freed_memory() {
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest threshold that glibc accepts
+}
+
 /// The first include folder of the request that does not exist on this host; nullopt if all exist.
 std::optional<std::string> missing_folder(const CompileRequest& request) {
   for (const auto& folder : include_folders(request.options)) {
@@ -289,6 +297,7 @@ class DeviceServer {
 
 int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool must_see_files) {
   watch_for_memory_aborts();
+  keep_freed_memory();
   Channel channel;
   std::unique_ptr<Compiler> compiler;
   CompileRequest request;  // keeps the source until a request replaces it

@@ -16,6 +16,11 @@ namespace {
 /// progress.
 constexpr double kMostQueuedMs = 500;
 
+/// Waits for the queued launches, each of which takes `launch_ms`, if they take long together.
+void settle_if_long(Trials& trials, double launch_ms) {
+  if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
+}
+
 void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.checks.begin(), part.checks.end(), std::back_inserter(total.checks));
   total.rejection = std::move(part.rejection);
@@ -221,14 +226,15 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
 }
 
 /// If the device may start the kernel before earlier work has ended, launches the kernel once for
-/// each input, while the input is still being written.
+/// each input, while the input is still being written. `launch_ms`: the time of a launch.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
-                                        const CheckCase& data) const {
+                                        const CheckCase& data, double launch_ms) const {
   const Measuring* measuring = device_.measuring();
   if (measuring == nullptr || !measuring->starts_early(kernel.id, kernel.launch_for(data))) return;
   for (std::size_t i = 0; i < data.inputs.size() && !trials.is_over(); ++i) {
-    if (data.inputs[i] && buffer_of(data, data.arguments, i))
-      trials.run_after_late_input(data, poison_of_run(i), i);
+    if (!data.inputs[i] || !buffer_of(data, data.arguments, i)) continue;
+    trials.run_after_late_input(data, poison_of_run(i), i);
+    settle_if_long(trials, launch_ms);
   }
 }
 
@@ -260,7 +266,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   };
   const auto run = [&](const CheckCase& data, Kind kind) {
     trials.run(data, poison_of_run(runs++), kind);
-    if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
+    settle_if_long(trials, launch_ms);
   };
   // 2. Repeat the launch on the same inputs.
   complete = repeated || !repeats(kernel, shape, Effort::kFull, launch_ms);
@@ -298,7 +304,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   // 7. If the kernel may start before its inputs are written, launch it while an input is written.
-  if (!trials.is_over()) check_early_start(trials, kernel, first);
+  if (!trials.is_over()) check_early_start(trials, kernel, first, launch_ms);
   if (trials.unsettled() > 1) job.progress("checking " + name);
   CorrectnessResult result = clock.take(trials);
   result.complete = complete;

@@ -117,7 +117,8 @@ class CorrectnessGate {
   [[nodiscard]] CorrectnessResult check_shape(const Job& job, const Shape& shape);
   [[nodiscard]] CorrectnessResult check_whole(const Job& job, const Shape& shape,
                                               const Workspace& workspace);
-  void check_early_start(Trials& trials, const LoadedKernel& kernel, const CheckCase& data) const;
+  void check_early_start(Trials& trials, const LoadedKernel& kernel, const CheckCase& data,
+                         double launch_ms) const;
   [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;

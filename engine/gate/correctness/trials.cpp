@@ -34,7 +34,6 @@ void Trials::run(const CheckCase& data, Poison poison, Kind kind) {
 }
 
 void Trials::run_after_late_input(const CheckCase& data, Poison poison, std::size_t position) {
-  settle();
   if (is_over()) return;
   const std::vector<KernelArgument> arguments = prepare(data, poison);
   const BufferId buffer = *buffer_of(data, arguments, position);
@@ -44,11 +43,10 @@ void Trials::run_after_late_input(const CheckCase& data, Poison poison, std::siz
   device_.memory().poison(
       buffer, poison_pattern(is_number ? Poison::kNan : Poison::kZero, argument.dtype, data.seed));
   work_.kept().put_back_late(buffer, *data.inputs[position]);
-  look({&data, Kind::kExtra, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)},
-       arguments);
-  settle();
-  say_more("; the launch started while earlier work still wrote '" + argument.name +
-           "': the kernel uses '" + argument.name + "' before griddepcontrol.wait");
+  Trial trial{&data, Kind::kExtra, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)};
+  trial.remark = "; the launch started while earlier work still wrote '" + argument.name +
+                 "': the kernel uses '" + argument.name + "' before griddepcontrol.wait";
+  look(std::move(trial), arguments);
 }
 
 Trials::LaunchTime Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {
@@ -134,6 +132,7 @@ bool Trials::is_known(const Trial& trial) const {
 void Trials::judge_known() {
   while (!pending_.empty() && !is_over() && is_known(pending_.front())) {
     judge(pending_.front());
+    say_more(pending_.front().remark);
     pending_.pop_front();
   }
 }
@@ -179,11 +178,15 @@ void Trials::settle() {
   if (result_.device_lost || pending_.empty()) return;
   const std::optional<Fault> fault = work_.finish();
   const CheckCase* last = pending_.back().data;
+  const std::string remark = pending_.back().remark;
   judge_known();
   if (fault) {
     // Blames the fault on the first launch whose checks did not finish, because all earlier
     // launches ended without a fault. If all checks finished, blames the last launch.
-    if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
+    if (!is_over()) {
+      reject(pending_.empty() ? *last : *pending_.front().data, *fault);
+      say_more(pending_.empty() ? remark : pending_.front().remark);
+    }
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
     throw CudaError("the device returned no results of its checks");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "engine/core/rejection.hpp"
@@ -44,7 +45,7 @@ class Trials {
   void run(const CheckCase& data, Poison poison, Kind kind);
 
   /// Like run(), for a kernel that may start while the kernel before it still runs: launches it
-  /// after a kernel that writes argument `position` with a delay, and waits.
+  /// after a kernel that writes argument `position` with a delay.
   void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
 
   /// The time that one launch took.
@@ -80,6 +81,7 @@ class Trials {
     const CheckCase* data = nullptr;
     Kind kind = Kind::kSeed;
     std::optional<Fault> fault = {};
+    std::string remark = {};  ///< follows the reason if the launch is wrong
     std::optional<std::string> unwritten = {};
     std::optional<DamageLook> damage = {};
     OutputJudge::Looks outputs = {};
