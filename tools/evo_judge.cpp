@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -212,16 +213,30 @@ void print_launch(const Workbench& bench, const Evaluation& evaluation) {
   }
 }
 
-void print_checks(const Evaluation& evaluation) {
+void print_checks(const Workbench& bench, const Evaluation& evaluation) {
   if (evaluation.checks.empty()) return;
-  std::printf("%-20s %20s %14s %10s %12s %12s\n", "checked shape", "seed", "max abs error", "bad",
-              "relative L2", "row error");
+  const bool has_rows =
+      std::ranges::any_of(bench.task().problem().arguments,
+                          [](const Argument& argument) { return argument.row.has_value(); });
+  std::printf("%-20s %20s %14s %10s %12s%s\n", "checked shape", "seed", "max abs error", "bad",
+              "relative L2", has_rows ? "    row error" : "");
   for (const CheckResult& check : evaluation.checks) {
-    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g %12.3g\n", check.shape.c_str(),
+    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g%s\n", check.shape.c_str(),
                 static_cast<unsigned long long>(check.seed), check.max_abs_error,
-                check.bad_share * 100, check.relative_l2, check.max_row_error);
+                check.bad_share * 100, check.relative_l2,
+                has_rows ? fmt::format(" {:12.3g}", check.max_row_error).c_str() : "");
   }
   std::printf("checked      %s\n", coverage_text(evaluation.checks).c_str());
+}
+
+/// The lines of the detail that do not repeat the reason.
+std::string_view further_detail(const Rejection& rejection) {
+  std::string_view detail = rejection.detail;
+  const std::string_view first = detail.substr(0, detail.find('\n'));
+  if (rejection.reason.ends_with(first)) detail.remove_prefix(first.size());
+  while (detail.starts_with('\n')) detail.remove_prefix(1);
+  while (detail.ends_with('\n')) detail.remove_suffix(1);
+  return detail;
 }
 
 void print_people(const Workbench& bench, const Candidate& candidate, const Evaluation& evaluation,
@@ -238,7 +253,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
                 resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes);
     print_launch(bench, evaluation);
   }
-  print_checks(evaluation);
+  print_checks(bench, evaluation);
   if (evaluation.timing()) {
     const Timing& timing = *evaluation.timing();
     const double flops = bench.task().problem().flops.evaluate(bench.task().shape().variables);
@@ -268,9 +283,8 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
     std::printf("REJECTED at the %s gate: %s\n",
                 std::string(to_string(evaluation.rejection->gate)).c_str(),
                 evaluation.rejection->reason.c_str());
-    if (!evaluation.rejection->detail.empty()) {
-      std::printf("%s\n", evaluation.rejection->detail.c_str());
-    }
+    const std::string detail(further_detail(*evaluation.rejection));
+    if (!detail.empty()) std::printf("%s\n", detail.c_str());
   } else {
     std::printf("%s\n", evaluation.timing()  ? "GREEN"
                         : evaluation.was_run ? "LAUNCHED ONCE (not judged)"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/ptx/variables.hpp"
+
 namespace evo::ptx {
 
 std::string PlaceNames::thread(int warp, int lane) const {
@@ -21,8 +23,8 @@ std::string PlaceNames::shared(std::uint64_t address) const {
     if (entry.first <= address && (best == nullptr || entry.first >= best->first)) best = &entry;
   }
   if (best == nullptr) return "shared byte " + std::to_string(address);
-  return "byte " + std::to_string(address - best->first) + " of shared '" + best->second +
-         "' (shared byte " + std::to_string(address) + ")";
+  return "byte " + std::to_string(address - best->first) + " of shared '" +
+         variable_name(best->second) + "' (shared byte " + std::to_string(address) + ")";
 }
 
 }  // namespace evo::ptx

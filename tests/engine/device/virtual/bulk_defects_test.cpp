@@ -16,13 +16,13 @@ struct BulkDefect {
 
 // Every kernel of kernels/bulk_defects.cu and bulk_wgmma.cu, with the expected report.
 constexpr BulkDefect kBulkDefects[] = {
-    {"reads_before_the_phase", "cp.async race", "4tile'"},
-    {"only_one_warp_waits", "cp.async race", "4tile'"},
+    {"reads_before_the_phase", "cp.async race", "::tile'"},
+    {"only_one_warp_waits", "cp.async race", "::tile'"},
     {"barrier_before_the_wait", "cp.async race", "read of byte"},
-    {"waits_for_the_other_barrier", "cp.async race", "4tile'"},
+    {"waits_for_the_other_barrier", "cp.async race", "::tile'"},
     {"one_lane_of_a_warp_waits", "cp.async race", "another lane of the warp waited"},
     {"one_lane_stores_for_its_warp", "cp.async race", "no .sync instruction between"},
-    {"loads_over_a_tile_in_use", "cp.async race", "4tile'"},
+    {"loads_over_a_tile_in_use", "cp.async race", "::tile'"},
     {"overwrites_the_source", "cp.async race", "that reads it (no wait_group.read"},
     {"waits_for_the_group_before", "cp.async race", "that reads it (no wait_group.read"},
     {"other_threads_overwrite_the_source", "cp.async race", "or no barrier after it"},
@@ -38,13 +38,13 @@ constexpr BulkDefect kBulkDefects[] = {
     {"misaligned_tile", "misaligned access", "is not a multiple of 16"},
     {"reads_past_the_end", "out-of-bounds access", "past the end of 'in'"},
     {"stores_unwritten_bytes", "uninitialised data", "byte 308 of shared"},
-    {"multiplies_before_the_phase", "cp.async race", "5tiles'", 1024},
+    {"multiplies_before_the_phase", "cp.async race", "::tiles'", 1024},
     {"loads_over_tiles_in_flight", "cp.async race", "after the wgmma of warp", 1024},
     {"signals_before_the_store_is_written", "race between CTAs", "'out'", 128, 2},
     {"stores_where_another_cta_does", "race between CTAs", "write of byte", 128, 2},
     {"uses_no_barrier", "invalid barrier use", "no initialised mbarrier"},
-    {"an_arrival_is_missing", "deadlock", "5ready' (shared byte 512), whose phase 0 has 1 of 2"},
-    {"waits_for_the_wrong_parity", "deadlock", "5empty'"},
+    {"an_arrival_is_missing", "deadlock", "::ready' (shared byte 512), whose phase 0 has 1 of 2"},
+    {"waits_for_the_wrong_parity", "deadlock", "::empty'"},
 };
 
 const std::string& compiled_bulk(bool bug) {

@@ -20,9 +20,9 @@ TEST(PlaceNames, NamesSharedMemoryByTheVariableBefore) {
   launch.program = &program;
   const PlaceNames names(launch);
   EXPECT_EQ(names.shared(20), "shared byte 20");
-  program.shared_names = {{0, "first"}, {16, "second"}};
+  program.shared_names = {{0, "first"}, {16, "_ZZ1kPfE6second"}};
   EXPECT_EQ(names.shared(15), "byte 15 of shared 'first' (shared byte 15)");
-  EXPECT_EQ(names.shared(20), "byte 4 of shared 'second' (shared byte 20)");
+  EXPECT_EQ(names.shared(20), "byte 4 of shared 'k(float*)::second' (shared byte 20)");
 }
 
 }  // namespace
