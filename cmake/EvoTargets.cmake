@@ -72,17 +72,12 @@ function(evo_benchmarks)
 endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
-#          [TOGETHER suite …] [ALONE suite …] [LONG])
+#          [TOGETHER suite …] [ALONE suite …])
 # CTest runs each test in its own process, but the tests of a suite in TOGETHER or ALONE share one
 # process. TOGETHER is for tests that share a long preparation. While a suite in ALONE runs, CTest
-# runs no other test, because the suite depends on how much processor time it gets. LONG tests, and
-# suites in TOGETHER, start before other tests, so that no processor waits for the last test.
+# runs no other test, because the suite depends on how much processor time it gets.
 function(evo_test name)
-  cmake_parse_arguments(ARG "LONG" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
-  set(long "")
-  if(ARG_LONG)
-    set(long COST 20)
-  endif()
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   # g++ 12 wrongly reports overlapping copies in std::string's operator+ (GCC bug 105329).
@@ -94,15 +89,15 @@ function(evo_test name)
   set(together "")
   foreach(suite ${ARG_TOGETHER} ${ARG_ALONE})
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
-    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL} COST 20)
+    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL})
     string(APPEND together ":${suite}.*")
   endforeach()
   foreach(suite ${ARG_ALONE})
-    set_tests_properties(${suite} PROPERTIES RUN_SERIAL TRUE COST 0)
+    set_tests_properties(${suite} PROPERTIES RUN_SERIAL TRUE)
   endforeach()
   if(together)
     string(REGEX REPLACE "^:" "-" together "${together}")
     set(apart TEST_FILTER "${together}")
   endif()
-  gtest_discover_tests(${name} ${apart} PROPERTIES LABELS ${ARG_LABEL} ${long} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} ${apart} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
 endfunction()
