@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,32 @@ TEST_F(DeviceWorkTest, FindsWhatTheHostFindsInOutputsOfEveryKind) {
     expect_same(compared(made), compare(made.output, Expectation(made.dtype, made.expected),
                                         made.bad_abs_error, made.row_length));
   }
+}
+
+TEST_F(DeviceWorkTest, KernelsForSomeElementSizesCompareNoOther) {
+  work_ = make_device_work(*device_,
+                           {test::compile_to_ptx(check_kernels_source(), "compute_75",
+                                                 {"-DEVO_ELEMENT_SIZES=" + std::to_string(2 | 8)}),
+                            "",
+                            {kCheckKernelsEntry}});
+  std::optional<MadeOutput> other;
+  for (const MadeOutput& made : made_outputs(2024)) {
+    SCOPED_TRACE(made.name);
+    if (size_of(made.dtype) != 2 && size_of(made.dtype) != 8) {
+      other = made;
+      continue;
+    }
+    expect_same(compared(made), compare(made.output, Expectation(made.dtype, made.expected),
+                                        made.bad_abs_error, made.row_length));
+  }
+  ASSERT_TRUE(other);
+  const BufferId output = buffer_of(other->output);
+  const KeptId expected = kept_of(other->expected);
+  work_->begin();
+  (void)work_->compare(output, expected, other->dtype, 0, 0);
+  const auto fault = work_->finish();
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->reason.find("trap"), std::string::npos) << fault->reason;
 }
 
 TEST(CheckKernelsBuild, ForEveryArchitecture) {
