@@ -102,16 +102,11 @@ void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
 }
 
-/// The lanes for which the target of the atomic in global memory is uninitialised.
-std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
+/// The lanes for which the target of the atomic is uninitialised.
+std::uint32_t unwritten_lanes(const Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   std::uint32_t lanes = 0;
-  for_lanes<std::size_t>(access.global, [&](std::size_t l) {
-    const std::uint8_t* written = access.marks(l);
-    const bool is_unwritten =
-        written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
-          return is_written(&mark);
-        });
-    if (is_unwritten) lanes |= 1U << l;
+  for_lanes(warp.exec, [&](int lane) {
+    if (read_taint(warp, access, lane, bytes) != 0) lanes |= 1U << lane;
   });
   return lanes;
 }
@@ -137,6 +132,8 @@ void atomic(Warp& warp, const Instr& in) {
   const LaneAccess access =
       resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
   if (!access.ok || note_owner(warp, access, sizeof(B))) return;
+  const std::uint32_t unwritten =
+      warp.cta->launch().check ? unwritten_lanes(warp, access, sizeof(B)) : 0;
   note_atomic(warp, access, sizeof(B));
   if (warp.cta->launch().count_memory) {
     constexpr bool kIsMerged = std::is_integral_v<T> && kOp != AtomicOp::kCas &&
@@ -152,7 +149,6 @@ void atomic(Warp& warp, const Instr& in) {
       for_lanes(warp.exec, [&](int lane) { set_taint(warp, op.dst, sizeof(B), lane, 0); });
     }
   }
-  const std::uint32_t unwritten = warp.cta->launch().check ? unwritten_lanes(access, sizeof(B)) : 0;
   if (unwritten != 0 && kOp != AtomicOp::kExch)
     report_tainted_use(warp, unwritten, "are the target of an atomic operation");
   const B* b = warp.reg<const B>(op.operand);

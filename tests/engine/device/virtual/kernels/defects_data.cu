@@ -169,6 +169,44 @@ extern "C" __global__ void uninitialised_accumulator(const float* in, float* out
   out[t] = sum[t % 32];
 }
 
+// The maximum that atomics update has no first value.
+extern "C" __global__ void uninitialised_maximum(const float* in, float* out, int n) {
+  __shared__ int largest;
+  const int t = threadIdx.x;
+#ifndef BUG
+  if (t == 0) largest = 0;
+#endif
+  __syncthreads();
+  atomicMax(&largest, (int)in[t]);
+  __syncthreads();
+  out[t] = (float)largest;
+}
+
+// The first thread that takes the ticket is the leader. With BUG, nobody puts the ticket there.
+extern "C" __global__ void uninitialised_exchange(const float* in, float* out, int n) {
+  __shared__ int ticket;
+  const int t = threadIdx.x;
+#ifndef BUG
+  if (t == 0) ticket = 1;
+#endif
+  __syncthreads();
+  out[t] = in[t];
+  if (atomicExch(&ticket, 0) == 1) out[0] = n;
+}
+
+// An atomic exchange of which nobody uses the result initialises its target.
+extern "C" __global__ void exchange_initialises(const float* in, float* out, int n) {
+  __shared__ int total;
+  const int t = threadIdx.x;
+#ifdef BUG
+  atomicAdd(&total, n);
+#else
+  atomicExch(&total, n);
+#endif
+  __syncthreads();
+  out[t] = (float)total;
+}
+
 // An element that no thread wrote decides a branch.
 extern "C" __global__ void uninitialised_branch(const float* in, float* out, int n) {
   __shared__ int flag[4];
