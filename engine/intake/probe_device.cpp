@@ -16,12 +16,6 @@ constexpr std::uint64_t kMostElements = 1ULL << 22;
 /// limit of warp instructions of all launches together
 constexpr std::uint64_t kMostInstructions = 400'000'000;
 
-/// The name of a virtual GPU that runs code for `arch`.
-const char* device_for(const std::string& arch) {
-  if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) return "virtual:h200";
-  return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
-}
-
 std::vector<Expression> parsed(const std::vector<std::string>& texts) {
   std::vector<Expression> list;
   for (const std::string& text : texts) list.emplace_back(text);
@@ -32,13 +26,18 @@ bool is_parameter(const DraftArgument& argument) { return argument.kind != Kind:
 
 }  // namespace
 
+std::string virtual_device_for(const std::string& arch) {
+  if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) return "virtual:h200";
+  return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
+}
+
 ProbeDevice::ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft)
     : kernels_(kernels), draft_(draft) {
-  device_ = open_virtual_device(device_for(draft.arch), {.threads = 1,
-                                                         .checks = false,
-                                                         .max_hazards = 1,
-                                                         .stall_budget = 1'000'000,
-                                                         .issue_budget = 20'000'000});
+  device_ = open_virtual_device(virtual_device_for(draft.arch), {.threads = 1,
+                                                                 .checks = false,
+                                                                 .max_hazards = 1,
+                                                                 .stall_budget = 1'000'000,
+                                                                 .issue_budget = 20'000'000});
 }
 
 KernelId ProbeDevice::loaded(std::size_t kernel) {

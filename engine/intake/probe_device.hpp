@@ -21,6 +21,9 @@ enum class ProbeContent {
   kAnyBits,  ///< random bits in integers; floating-point numbers from -1000 to 1000
 };
 
+/// The virtual GPU that runs code for `arch`: "virtual:h200" for "sm_90".
+[[nodiscard]] std::string virtual_device_for(const std::string& arch);
+
 /// Runs the kernels of a problem that evo-init drafts, on the virtual GPU.
 class ProbeDevice {
  public:

@@ -45,6 +45,12 @@ class EvoInit : public testing::Test {
 constexpr const char* kProblem = "kernel_templates/triple/problem.json";
 constexpr const char* kSpace = "search_spaces/triple.json";
 
+TEST_F(EvoInit, TheNextCommandNamesAVirtualGpuOfTheArchitecture) {
+  const ProgramResult made = run("evo-init triple.cu --param block_size_x=64,128 --arch sm_90");
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("search_spaces/triple.json --device virtual:h200"));
+}
+
 TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
   const ProgramResult made = run("evo-init triple.cu --param block_size_x=64,128");
   EXPECT_EQ(made.exit_code, 0) << made.err;
@@ -55,7 +61,7 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
             HasSubstr("CTAs are independent\n"), HasSubstr("copied: triple.cu\n"),
             HasSubstr(std::string(kProblem) + ":6: TODO: number of elements of x\n"),
             HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  6 lines\n"),
-            HasSubstr("evo-judge --space search_spaces/triple.json")));
+            HasSubstr("evo-judge --space search_spaces/triple.json --device virtual:l4")));
   EXPECT_EQ(
       made.err,
       "evo-init: assumed: tolerance: chosen by the type of the outputs, see problem.json; "

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/core/unfinished.hpp"
+#include "engine/intake/probe_device.hpp"
 #include "tools/cli/table.hpp"
 
 namespace evo {
@@ -108,8 +109,9 @@ void print_next(const Intake& intake, const fs::path& folder) {
   const std::string programs = has_program ? " --allow-programs" : "";
   const std::string space = "search_spaces/" + intake.draft.name + ".json";
   std::cout << "  " << count << " lines\nnext, from " << folder.string()
-            << ":\n  evo-judge --space " << space << " --device virtual:l4" << programs
-            << "\n  evo-tune --space " << space << programs << '\n';
+            << ":\n  evo-judge --space " << space << " --device "
+            << virtual_device_for(intake.draft.arch) << programs << "\n  evo-tune --space " << space
+            << programs << '\n';
   if (has_program) {
     std::cout << "--allow-programs lets evo-judge and evo-tune run reference.py; "
                  "without this option, evo-tune starts no program of a problem\n";
