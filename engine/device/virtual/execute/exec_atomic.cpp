@@ -149,8 +149,12 @@ void atomic(Warp& warp, const Instr& in) {
       for_lanes(warp.exec, [&](int lane) { set_taint(warp, op.dst, sizeof(B), lane, 0); });
     }
   }
-  if (unwritten != 0 && kOp != AtomicOp::kExch)
-    report_tainted_use(warp, unwritten, "are the target of an atomic operation");
+  // An exchange overwrites its target. In shared memory, AND and OR may do the same for some bits:
+  // the tiles of several warps in cooperative_groups set up their barriers in this way.
+  constexpr bool kSetsBits = kOp == AtomicOp::kAnd || kOp == AtomicOp::kOr;
+  const std::uint32_t used =
+      kOp == AtomicOp::kExch ? 0 : unwritten & (kSetsBits ? access.global : ~0U);
+  if (used != 0) report_tainted_use(warp, used, "are the target of an atomic operation");
   const B* b = warp.reg<const B>(op.operand);
   const B* c = op.swap == kNoRegister ? b : warp.reg<const B>(op.swap);
   constexpr bool kAccumulates = kOp != AtomicOp::kExch && kOp != AtomicOp::kCas;
