@@ -215,9 +215,8 @@ void print_launch(const Workbench& bench, const Evaluation& evaluation) {
 
 void print_checks(const Workbench& bench, const Evaluation& evaluation) {
   if (evaluation.checks.empty()) return;
-  const bool has_rows =
-      std::ranges::any_of(bench.task().problem().arguments,
-                          [](const Argument& argument) { return argument.row.has_value(); });
+  const bool has_rows = std::ranges::any_of(
+      bench.task().problem().arguments, [](const Argument& one) { return one.row.has_value(); });
   std::printf("%-20s %20s %14s %10s %12s%s\n", "checked shape", "seed", "max abs error", "bad",
               "relative L2", has_rows ? "    row error" : "");
   for (const CheckResult& check : evaluation.checks) {
@@ -227,16 +226,6 @@ void print_checks(const Workbench& bench, const Evaluation& evaluation) {
                 has_rows ? fmt::format(" {:12.3g}", check.max_row_error).c_str() : "");
   }
   std::printf("checked      %s\n", coverage_text(evaluation.checks).c_str());
-}
-
-/// The lines of the detail that do not repeat the reason.
-std::string_view further_detail(const Rejection& rejection) {
-  std::string_view detail = rejection.detail;
-  const std::string_view first = detail.substr(0, detail.find('\n'));
-  if (rejection.reason.ends_with(first)) detail.remove_prefix(first.size());
-  while (detail.starts_with('\n')) detail.remove_prefix(1);
-  while (detail.ends_with('\n')) detail.remove_suffix(1);
-  return detail;
 }
 
 void print_people(const Workbench& bench, const Candidate& candidate, const Evaluation& evaluation,

@@ -32,4 +32,8 @@ struct Rejection {
   bool policy_only = false;
 };
 
+/// The lines of the rejection's detail, without the first line if the reason contains it, and
+/// without empty lines at both ends.
+[[nodiscard]] std::string_view further_detail(const Rejection& rejection);
+
 }  // namespace evo

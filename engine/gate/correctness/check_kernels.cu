@@ -1,68 +1,6 @@
 // The kernels that check outputs on the device. The source that is compiled consists of
 // check_numbers.cu followed by this file.
 
-// 3. Error statistics of elements (struct Figures), and the reduction of these statistics.
-
-/// Statistics of a row, or of a segment of a long row. Those of a row give the largest error
-/// relative to the root mean square of the row's expected elements.
-struct Row {
-  Squares reference;  // sum of squares of all finite expected elements
-  u64 finite;
-  double largest;
-  u64 largest_at;
-};
-
-struct Figures {
-  Squares error;
-  Squares reference;  // sum over the elements with a finite error
-  double largest;     // largest error
-  u64 largest_at;     // index of the first element with the largest error
-  double row_error;
-  u64 row_at;
-  u64 bad;
-  u64 non_finite;
-  u64 first_special;
-};
-
-// device_work.cpp contains the sizes of Row and Figures, too.
-static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
-
-__device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
-
-__device__ Figures empty_figures() {
-  return {{0, 0, 0}, {0, 0, 0}, 0, kNowhere, 0, kNowhere, 0, 0, kNowhere};
-}
-
-__device__ void take_larger(double& largest, u64& at, double other, u64 other_at) {
-  if (other > largest || (other == largest && other_at < at)) {
-    largest = other;
-    at = other_at;
-  }
-}
-
-__device__ void add(Row& to, const Row& from) {
-  add(to.reference, from.reference);
-  to.finite += from.finite;
-  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
-}
-
-__device__ void add(Figures& to, const Figures& from) {
-  add(to.error, from.error);
-  add(to.reference, from.reference);
-  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
-  take_larger(to.row_error, to.row_at, from.row_error, from.row_at);
-  to.bad += from.bad;
-  to.non_finite += from.non_finite;
-  if (from.first_special < to.first_special) to.first_special = from.first_special;
-}
-
-/// Adds the relative error of a whole row, which is infinite if all its expected elements are 0.
-__device__ void finish_row(Figures& figures, const Row& row) {
-  if (row.largest == 0) return;
-  const double relative = row.largest / root_mean(row.reference, (double)row.finite);
-  take_larger(figures.row_error, figures.row_at, relative, row.largest_at);
-}
-
 /// Sums `mine` over the threads of the CTA; all threads get the sum.
 template <typename T>
 __device__ void sum_over_block(T* shared, T& mine) {

@@ -16,7 +16,7 @@ constexpr std::size_t kSlots = 4096;
 constexpr std::uint32_t kWarps = CheckKernel::kThreads / 32;
 /// Number of elements in a segment, which one warp compares; longer rows are split into segments.
 constexpr std::uint64_t kSegment = 4096;
-// Sizes of the structures Figures and Row in check_kernels.cu, in bytes.
+// Sizes of the structures Figures and Row in check_numbers.cu, in bytes.
 constexpr std::size_t kFiguresBytes = 104;
 constexpr std::size_t kRowBytes = 48;
 
