@@ -1,5 +1,4 @@
 // evo-predict: tests the quality of predicted times and explains them.
-#include <CLI/CLI.hpp>
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
@@ -13,19 +12,22 @@ namespace {
 constexpr const char* kDescription =
     "evo-predict: tests the quality of predicted times, and explains them.\nNeeds no GPU.";
 
-void declare_rank(CLI::App& app, RankArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
+void declare_subject(CLI::App& app, PredictionSubject& subject, const char* device) {
+  app.add_option("space", subject.space, "search space: a file, or the name of a shipped one")
       ->type_name(value_words::kSpace)
       ->required();
+  app.add_option("--device", subject.device, device)
+      ->type_name(value_words::kDevice)
+      ->capture_default_str();
+  app.add_option("--shape", subject.shape, "shape of the problem (default: the space's)")
+      ->type_name(value_words::kShape);
+}
+
+void declare_rank(CLI::App& app, RankArguments& arguments) {
+  declare_subject(app, arguments, "virtual:NAME, the model of the GPU that was recorded");
   app.add_option("recording", arguments.recording, "recorded times of this space (evo-record)")
       ->type_name(value_words::kRecording)
       ->required();
-  app.add_option("--device", arguments.device,
-                 "virtual:NAME, the model of the GPU that was recorded")
-      ->type_name(value_words::kDevice)
-      ->capture_default_str();
-  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
-      ->type_name(value_words::kShape);
   app.add_option("--count", arguments.count,
                  "number of candidates, drawn at random from those with a recorded time")
       ->capture_default_str()
@@ -53,21 +55,8 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
 }
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
-      ->type_name(value_words::kSpace)
-      ->required();
-  app.add_option("--set", arguments.settings,
-                 "values of macros (default: those of --milestone, or the defaults)")
-      ->type_name(value_words::kSetting)
-      ->expected(1, -1);
-  app.add_option("--milestone", arguments.milestone,
-                 "take the values of macros from this milestone of the space")
-      ->type_name(value_words::kMilestone);
-  app.add_option("--device", arguments.device, "virtual:NAME")
-      ->type_name(value_words::kDevice)
-      ->capture_default_str();
-  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
-      ->type_name(value_words::kShape);
+  arguments.candidate.declare(app);
+  declare_subject(app, arguments, "virtual:NAME");
   app.add_option("--lines", arguments.lines, "number of source lines that are printed")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
@@ -80,29 +69,30 @@ ValueLists value_lists() {
   return lists;
 }
 
+ExitCode run(int argc, char** argv) {
+  CLI::App app(kDescription);
+  app.set_version_flag("--version", "evo-predict " EVO_VERSION);
+  app.require_subcommand(1);
+  app.footer(exit_codes(
+      {{0, "answered"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
+  RankArguments rank;
+  ExplainArguments explained;
+  CLI::App& rank_command = *app.add_subcommand(
+      "rank",
+      "predicts times of recorded candidates and compares their order with the recorded times");
+  declare_rank(rank_command, rank);
+  declare_explain(
+      *app.add_subcommand("explain",
+                          "shows why the warps of one candidate's kernel wait, by source line"),
+      explained);
+  if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;
+  rank_command.parsed() ? rank_recorded(rank) : explain(explained);
+  return ExitCode::kGreen;
+}
+
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  CLI::App app(evo::kDescription);
-  app.set_version_flag("--version", "evo-predict " EVO_VERSION);
-  app.require_subcommand(1);
-  app.footer(evo::exit_codes(
-      {{0, "answered"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
-  evo::RankArguments rank;
-  evo::ExplainArguments explain;
-  CLI::App& rank_command = *app.add_subcommand(
-      "rank",
-      "predicts times of recorded candidates and compares their order with the recorded times");
-  CLI::App& explain_command = *app.add_subcommand(
-      "explain", "shows why the warps of one candidate's kernel wait, by source line");
-  evo::declare_rank(rank_command, rank);
-  evo::declare_explain(explain_command, explain);
-  return evo::tool_main("evo-predict", [&] {
-    if (const auto done = evo::parse_command_line(app, argc, argv, evo::value_lists()))
-      return *done;
-    if (rank_command.parsed()) evo::rank_recorded(rank);
-    if (explain_command.parsed()) evo::explain(explain);
-    return evo::ExitCode::kGreen;
-  });
+  return evo::tool_main("evo-predict", [&] { return evo::run(argc, argv); });
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/ranges.h>
 
-#include "engine/study/replay_study.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
 #include "tools/cli/tool_main.hpp"
+#include "tools/replay/replay.hpp"
 
 namespace evo {
 namespace {
@@ -22,19 +22,12 @@ constexpr const char* kAbout =
     "1 at the optimum from the first evaluation on, negative if worse than random; "
     "the fraction of failures among the evaluations after the first 50, and in the whole space.";
 
-struct Options {
-  std::vector<std::string> recorded;
-  std::string strategy = "full";
-  StudyOptions study;
-  bool json = false;
-};
-
 ValueLists value_lists() {
   const std::vector<std::string> names(strategy_names().begin(), strategy_names().end());
   return {{value_words::kStrategy, [names](const GivenValues&) { return names; }}};
 }
 
-void declare(CLI::App& app, Options& options) {
+void declare(CLI::App& app, ReplayOptions& options) {
   app.add_option("--recorded", options.recorded, "recorded spaces (*.json, *.json.gz)")
       ->type_name(value_words::kRecording)
       ->required();
@@ -66,28 +59,9 @@ void declare(CLI::App& app, Options& options) {
   app.footer(exit_codes({{0, "replayed"}, {2, "bad usage or recording"}}));
 }
 
-ExitCode replay(const Options& options) {
-  const StrategyMaker make = [&](const auto& space, const auto& strategy_options) {
-    return make_strategy(options.strategy, space, strategy_options);
-  };
-  std::vector<StudyResult> results;
-  StudyResult all;
-  for (const std::string& file : options.recorded) {
-    results.push_back(run_study(RecordedSpace(read_recording(file)), make, options.study));
-    all.seconds += results.back().seconds;
-    all.evaluations += results.back().evaluations;
-    if (options.json) fmt::print("{}\n", study_json(results.back()));
-  }
-  if (options.json) return ExitCode::kGreen;
-  fmt::print("{}{}, {} repeats, {} in flight, seed {}: {} evaluations in {:.1f} s\n",
-             study_table(results), options.strategy, options.study.repeats, options.study.window,
-             options.study.seed, all.evaluations, all.seconds);
-  return ExitCode::kGreen;
-}
-
 ExitCode run(int argc, char** argv) {
   CLI::App app(kAbout, "evo-replay");
-  Options options;
+  ReplayOptions options;
   declare(app, options);
   app.set_version_flag("--version", "evo-replay " EVO_VERSION);
   if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;

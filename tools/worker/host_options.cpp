@@ -1,4 +1,4 @@
-#include "tools/worker_host_options.hpp"
+#include "tools/worker/host_options.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,11 +10,13 @@
 #include "engine/worker/process.hpp"
 #include "engine/worker/run_key.hpp"
 #include "engine/worker/survey.hpp"
+#include "tools/cli/argument_text.hpp"
 
 namespace evo {
 namespace {
 
 constexpr std::size_t kMostWorkers = 1024;
+constexpr std::size_t kMostCopies = 999;  ///< of one virtual GPU
 
 /// Adds the names in a --device list to `devices`; "virtual:l4*2" becomes two names, "none" no
 /// name. Throws InputError if the list has a mistake.
@@ -24,13 +26,11 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
     std::string id = list.substr(begin, end - begin);
     std::size_t count = 1;
     if (const std::size_t star = id.find('*'); star != std::string::npos) {
-      const std::string number = id.substr(star + 1);
-      const bool is_number = !number.empty() && number.size() <= 3 &&
-                             number.find_first_not_of("0123456789") == std::string::npos;
-      count = is_number && id.starts_with("virtual:") ? std::stoul(number) : 0;
+      count = number_in<std::size_t>(id.substr(star + 1)).value_or(0);
+      if (!id.starts_with("virtual:")) count = 0;
       id.resize(star);
     }
-    if (id.empty() || count == 0) {
+    if (id.empty() || count == 0 || count > kMostCopies) {
       throw InputError("--device " + list +
                        ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between them; "
                        "none for no device");
@@ -42,10 +42,8 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
 
 std::size_t job_count(const std::string& text) {
   if (text == "all") return std::max(1U, std::thread::hardware_concurrency());
-  const bool is_number = !text.empty() && text.size() <= 4 &&
-                         text.find_first_not_of("0123456789") == std::string::npos;
-  const std::size_t count = is_number ? std::stoul(text) : kMostWorkers + 1;
-  if (count <= kMostWorkers) return count;
+  const auto count = number_in<std::size_t>(text);
+  if (count && *count <= kMostWorkers) return *count;
   throw InputError("--jobs " + text + ": allowed: 0 to " + std::to_string(kMostWorkers) +
                    ", or all: one for each core");
 }
