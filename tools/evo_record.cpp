@@ -34,18 +34,15 @@ CLI::Validator count_or_all() {
 
 void declare(CLI::App& app, RecordOptions& options) {
   options.session.declare(app);
-  app.add_option("--count", options.count,
-                 "configurations to record; all: the whole space, "
-                 "in a random order (default with --resume: the count of the resumed run)")
-      ->type_name("N")
+  add_option(app, "--count", options.count, "N",
+             "configurations to record; all: the whole space, "
+             "in a random order (default with --resume: the count of the resumed run)")
       ->transform(count_or_all());
-  app.add_option("--out", options.out,
-                 "T4 results file to write at the end, or when interrupted; "
-                 "compressed if its name ends with .gz")
-      ->type_name(value_words::kFile);
-  app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
-                 "write the results as a cache file of Kernel Tuner")
-      ->type_name(value_words::kFile);
+  add_option(app, "--out", options.out, value_words::kFile,
+             "T4 results file to write at the end, or when interrupted; "
+             "compressed if its name ends with .gz");
+  add_option(app, "--kernel-tuner-cache", options.kernel_tuner_cache, value_words::kFile,
+             "write the results as a cache file of Kernel Tuner");
   app.add_option("--seed", options.tuner.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
@@ -65,27 +62,24 @@ void declare(CLI::App& app, RecordOptions& options) {
                          {130, "interrupted, everything saved"}}));
 }
 
-ExitCode run(int argc, char** argv) {
-  RecordOptions options;
-  options.tuner.aim = Aim::kRecord;
-  options.tuner.strategy = "random";
-  options.tuner.generations = std::numeric_limits<int>::max();
-  options.tuner.children = 50;  // the default of --control-every
-  CLI::App app(kDescription);
-  declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv, SessionOptions::value_lists()))
-    return *done;
-  if (app.count("--window") == 0) {
-    options.tuner.window = default_window(options.session.job_count(), false);
-  }
-  options.take_resumption(app);
-  handle_stop_signals();
-  return record(std::move(options));
-}
-
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  return evo::tool_main("evo-record", [&] { return evo::run(argc, argv); });
+  evo::RecordOptions options;
+  options.tuner.aim = evo::Aim::kRecord;
+  options.tuner.strategy = "random";
+  options.tuner.generations = std::numeric_limits<int>::max();
+  options.tuner.children = 50;  // the default of --control-every
+  CLI::App app(evo::kDescription);
+  evo::declare(app, options);
+  const auto record = [&] {
+    if (app.count("--window") == 0) {
+      options.tuner.window = evo::default_window(options.session.job_count(), false);
+    }
+    options.take_resumption(app);
+    evo::handle_stop_signals();
+    return evo::record(std::move(options));
+  };
+  return evo::tool_main("evo-record", argc, argv, app, record, evo::SessionOptions::value_lists());
 }

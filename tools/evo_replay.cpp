@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "tools/cli/help_format.hpp"
-#include "tools/cli/number_options.hpp"
 #include "tools/cli/tool_main.hpp"
 #include "tools/replay/replay.hpp"
 
@@ -28,49 +27,25 @@ ValueLists value_lists() {
 }
 
 void declare(CLI::App& app, ReplayOptions& options) {
-  app.add_option("--recorded", options.recorded, "recorded spaces (*.json, *.json.gz)")
-      ->type_name(value_words::kRecording)
+  add_option(app, "--recorded", options.recorded, value_words::kRecording,
+             "recorded spaces (*.json, *.json.gz)")
       ->required();
   app.add_option("--strategy", options.strategy,
                  fmt::format("{}, or 'program: COMMAND'", fmt::join(strategy_names(), ", ")))
       ->type_name(value_words::kStrategy)
       ->capture_default_str();
-  app.add_option("--repeats", options.study.repeats,
-                 "number of searches on each space, each with its own seed")
-      ->capture_default_str()
-      ->transform(whole_number(1, 1000000));
-  app.add_option("--budget", options.study.budget,
-                 "evaluations of a search, which continues if the score P needs more")
-      ->capture_default_str()
-      ->transform(whole_number(1, 100000000));
-  app.add_flag(
-      "!--no-cutoff", options.study.to_cutoff,
-      "end each search at its budget, even if the score P is computed over more evaluations");
-  app.add_option("--window", options.study.window, "candidates in flight")
-      ->capture_default_str()
-      ->transform(whole_number(1, 100000));
-  app.add_option("--seed", options.study.seed, "seed of the first repeat")
-      ->capture_default_str()
-      ->transform(seed_number());
-  app.add_option("--jobs", options.study.jobs, "host threads that search")
-      ->capture_default_str()
-      ->transform(whole_number(1, 1024));
+  declare_study(app, options.study);
   app.add_flag("--json", options.json, "one JSON object for each space");
   app.footer(exit_codes({{0, "replayed"}, {2, "bad usage or recording"}}));
-}
-
-ExitCode run(int argc, char** argv) {
-  CLI::App app(kAbout, "evo-replay");
-  ReplayOptions options;
-  declare(app, options);
-  app.set_version_flag("--version", "evo-replay " EVO_VERSION);
-  if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;
-  return replay(options);
 }
 
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  return evo::tool_main("evo-replay", [&] { return evo::run(argc, argv); });
+  evo::ReplayOptions options;
+  CLI::App app(evo::kAbout, "evo-replay");
+  evo::declare(app, options);
+  return evo::tool_main(
+      "evo-replay", argc, argv, app, [&] { return evo::replay(options); }, evo::value_lists());
 }

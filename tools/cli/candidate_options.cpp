@@ -28,13 +28,11 @@ Candidate start_of(const Space& space, const std::string& milestone) {
 }  // namespace
 
 void CandidateOptions::declare(CLI::App& app) {
-  app.add_option("--set", settings,
-                 "values of macros (default: those of --milestone, or the defaults)")
-      ->type_name(value_words::kSetting)
+  add_option(app, "--set", settings, value_words::kSetting,
+             "values of macros (default: those of --milestone, or the defaults)")
       ->expected(1, -1);
-  app.add_option("--milestone", milestone,
-                 "take the values of macros from this milestone of the space")
-      ->type_name(value_words::kMilestone);
+  add_option(app, "--milestone", milestone, value_words::kMilestone,
+             "take the values of macros from this milestone of the space");
 }
 
 Candidate CandidateOptions::candidate(const Space& space) const {

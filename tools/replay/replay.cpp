@@ -2,7 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/number_options.hpp"
+
 namespace evo {
+
+void declare_study(CLI::App& app, StudyOptions& study) {
+  app.add_option("--repeats", study.repeats,
+                 "number of searches on each space, each with its own seed")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1000000));
+  app.add_option("--budget", study.budget,
+                 "evaluations of a search, which continues if the score P needs more")
+      ->capture_default_str()
+      ->transform(whole_number(1, 100000000));
+  app.add_flag(
+      "!--no-cutoff", study.to_cutoff,
+      "end each search at its budget, even if the score P is computed over more evaluations");
+  app.add_option("--window", study.window, "candidates in flight")
+      ->capture_default_str()
+      ->transform(whole_number(1, 100000));
+  app.add_option("--seed", study.seed, "seed of the first repeat")
+      ->capture_default_str()
+      ->transform(seed_number());
+  app.add_option("--jobs", study.jobs, "host threads that search")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1024));
+}
 
 ExitCode replay(const ReplayOptions& options) {
   const StrategyMaker make = [&](const auto& space, const auto& strategy_options) {

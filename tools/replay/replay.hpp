@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct ReplayOptions {
   StudyOptions study;
   bool json = false;
 };
+
+/// Declares the options of a study, except the recorded spaces and the strategy.
+void declare_study(CLI::App& app, StudyOptions& study);
 
 /// Runs the strategy on each recorded space, and prints a table or JSON lines. Throws InputError.
 [[nodiscard]] ExitCode replay(const ReplayOptions& options);
