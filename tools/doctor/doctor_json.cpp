@@ -9,10 +9,6 @@ using Ordered = nlohmann::ordered_json;
 
 Ordered text_or_null(const std::string& text) { return text.empty() ? Ordered() : Ordered(text); }
 
-Ordered mode_or_null(const std::optional<ComputeMode>& mode) {
-  return mode ? Ordered(to_string(*mode)) : Ordered();
-}
-
 Ordered slices_json(const CardFacts& card) {
   Ordered slices = Ordered::array();
   for (const CardSlice& slice : card.slices) {
@@ -26,21 +22,22 @@ Ordered slices_json(const CardFacts& card) {
 Ordered cards_json(const Machine& machine) {
   Ordered cards = Ordered::array();
   for (const CardFacts& card : machine.survey.nvml.cards) {
-    cards.push_back({{"name", card.name},
-                     {"uuid", card.uuid},
-                     {"bus_id", card.bus_id},
-                     {"arch", card.arch},
-                     {"memory_bytes", or_null(card.memory_bytes)},
-                     {"free_bytes", or_null(card.free_bytes)},
-                     {"sm_clock_mhz", or_null(card.sm_clock_mhz)},
-                     {"most_sm_clock_mhz", or_null(card.most_sm_clock_mhz)},
-                     {"application_clock_mhz", or_null(card.application_clock_mhz)},
-                     {"default_application_clock_mhz", or_null(card.default_application_clock_mhz)},
-                     {"held_at_application_clock", card.held_at_application_clock},
-                     {"compute_mode", mode_or_null(card.compute_mode)},
-                     {"mig", or_null(card.mig)},
-                     {"slices", slices_json(card)},
-                     {"processes", card.processes}});
+    cards.push_back(
+        {{"name", card.name},
+         {"uuid", card.uuid},
+         {"bus_id", card.bus_id},
+         {"arch", card.arch},
+         {"memory_bytes", or_null(card.memory_bytes)},
+         {"free_bytes", or_null(card.free_bytes)},
+         {"sm_clock_mhz", or_null(card.sm_clock_mhz)},
+         {"most_sm_clock_mhz", or_null(card.most_sm_clock_mhz)},
+         {"application_clock_mhz", or_null(card.application_clock_mhz)},
+         {"default_application_clock_mhz", or_null(card.default_application_clock_mhz)},
+         {"held_at_application_clock", card.held_at_application_clock},
+         {"compute_mode", text_or_null(card.compute_mode ? to_string(*card.compute_mode) : "")},
+         {"mig", or_null(card.mig)},
+         {"slices", slices_json(card)},
+         {"processes", card.processes}});
   }
   return cards;
 }
@@ -85,15 +82,14 @@ Ordered host_json(const HostFacts& host) {
 
 Ordered run_json(const Machine& machine, bool works) {
   const DeviceInfo* device = machine.device();
-  Ordered run = {{"works", works},
-                 {"device", device != nullptr ? Ordered(device->id) : Ordered()},
-                 {"device_name", device != nullptr ? Ordered(device->name) : Ordered()},
-                 {"arch", device != nullptr ? Ordered(device->arch) : Ordered()},
-                 {"times", device != nullptr ? Ordered(to_string(device->time_kind)) : Ordered()},
-                 {"compilers", machine.run.compilers},
-                 {"compiler_memory_bytes", machine.run.compiler_bytes},
-                 {"space", text_or_null(machine.run.space)}};
-  return run;
+  return {{"works", works},
+          {"device", device != nullptr ? Ordered(device->id) : Ordered()},
+          {"device_name", device != nullptr ? Ordered(device->name) : Ordered()},
+          {"arch", device != nullptr ? Ordered(device->arch) : Ordered()},
+          {"times", device != nullptr ? Ordered(to_string(device->time_kind)) : Ordered()},
+          {"compilers", machine.run.compilers},
+          {"compiler_memory_bytes", machine.run.compiler_bytes},
+          {"space", text_or_null(machine.run.space)}};
 }
 
 }  // namespace

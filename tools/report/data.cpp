@@ -28,7 +28,7 @@ Ordered device_json(const DeviceInfo& device) {
           {"name", device.name},
           {"arch", device.arch},
           {"driver", device.driver},
-          {"kind", std::string(to_string(device.time_kind))},
+          {"kind", to_string(device.time_kind)},
           {"sm_count", device.sm_count},
           {"clock_mhz", device.clock_mhz},
           {"l2_bytes", device.l2_bytes},
@@ -41,7 +41,7 @@ Ordered device_json(const DeviceInfo& device) {
 Ordered summary_json(const RejectionSummary& summary) {
   Ordered groups = Ordered::array();
   for (const RejectionGroup& group : summary.groups) {
-    groups.push_back({{"gate", std::string(to_string(group.gate))},
+    groups.push_back({{"gate", to_string(group.gate)},
                       {"policy_only", group.policy_only},
                       {"count", group.count},
                       {"candidate", group.candidate},
@@ -66,7 +66,7 @@ Ordered ladder_json(const Store& store, RunId run) {
                      {"p50_us", or_null(rung.p50_us)},
                      {"builds_on_before", static_cast<bool>(builds[i])},
                      {"speedup", or_null(rung.speedup)},
-                     {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
+                     {"gate", why ? Ordered(to_string(why->gate)) : Ordered()},
                      {"reason", why ? Ordered(why->reason) : Ordered()}});
   }
   return rungs;
@@ -82,7 +82,7 @@ Ordered duels_json(const Store& store, RunId run) {
                      {"low", duel.ratio_low},
                      {"high", duel.ratio_high},
                      {"pairs", duel.pairs},
-                     {"verdict", std::string(to_string(duel.verdict))}});
+                     {"verdict", to_string(duel.verdict)}});
   }
   return duels;
 }
@@ -167,7 +167,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
   const Ordered options = Ordered::parse(info.options_json);
   Ordered json = {
       {"id", run.id},
-      {"status", std::string(to_string(run.status))},
+      {"status", to_string(run.status)},
       {"problem", info.problem.name},
       {"space", info.space.name},
       {"shape", info.shape},
