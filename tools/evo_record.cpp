@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "engine/evolve/window.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
 #include "tools/cli/stop_signals.hpp"
@@ -46,11 +46,11 @@ void declare(CLI::App& app, RecordOptions& options) {
   app.add_option("--seed", options.tuner.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--control-every", options.tuner.children,
+  app.add_option("--control-every", options.tuner.offspring,
                  "candidates between two timings of the control")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
-  app.add_option("--window", options.tuner.window,
+  app.add_option("--max-in-flight", options.tuner.max_in_flight,
                  "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
   options.declare_run(app);
@@ -70,12 +70,12 @@ int main(int argc, char** argv) {
   options.tuner.aim = evo::Aim::kRecord;
   options.tuner.strategy = "random";
   options.tuner.generations = std::numeric_limits<int>::max();
-  options.tuner.children = 50;  // the default of --control-every
+  options.tuner.offspring = 50;  // the default of --control-every
   CLI::App app(evo::kDescription);
   evo::declare(app, options);
   const auto record = [&] {
-    if (app.count("--window") == 0) {
-      options.tuner.window = evo::default_window(options.session.job_count(), false);
+    if (app.count("--max-in-flight") == 0) {
+      options.tuner.max_in_flight = evo::default_max_in_flight(options.session.job_count(), false);
     }
     options.take_resumption(app);
     evo::handle_stop_signals();

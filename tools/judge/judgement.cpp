@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "engine/gate/correctness/coverage.hpp"
-#include "engine/run/card_text.hpp"
+#include "engine/run/gpu_text.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/answers/profile_json.hpp"
@@ -109,7 +109,7 @@ std::string measurements_text(const TuningTask& task, const Judgement& found) {
   const ShapeEvaluation& on = found.evaluation.shapes.front();
   std::string text;
   if (on.timing) text += timing_text(task, *on.timing);
-  if (on.card) text += fmt::format("card         {}\n", card_text(*on.card));
+  if (on.gpu) text += fmt::format("GPU         {}\n", gpu_text(*on.gpu));
   if (on.energy) {
     text += fmt::format("energy       {:.4g} mJ a launch, {:.0f} W ({} launches in {:.2f} s)\n",
                         on.energy->launch_mj, on.energy->power_w, on.energy->launches,
@@ -164,7 +164,7 @@ OrderedJson judgement_json(const TuningTask& task, const Judgement& found) {
   json["checks"] = plain(evaluation.checks);
   json["checked"] = coverage_text(evaluation.checks);
   if (on.timing) json["timing"] = plain(*on.timing);
-  if (on.card) json["card"] = plain(*on.card);
+  if (on.gpu) json["gpu"] = plain(*on.gpu);
   if (on.energy) json["energy"] = plain(*on.energy);
   if (found.profile) json["profile"] = profile_json(*found.profile);
   if (evaluation.rejection) json["rejection"] = plain(*evaluation.rejection);
