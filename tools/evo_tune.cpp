@@ -43,7 +43,7 @@ std::size_t default_children(std::size_t shapes) {
 /// The seeds and shapes of the best kernel's checks; empty if there is no kernel.
 std::string coverage_of_winner(const Store& store, const Elite& elite) {
   if (elite.members().empty()) return {};
-  return coverage_text(store.evaluation(elite.members().front().id).record.checks);
+  return coverage_text(store.evaluation(elite.members().front().id).checks);
 }
 
 /// Reports the candidates that only the policy rejected and, with --time-policy-rejects, the time

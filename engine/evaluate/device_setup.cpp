@@ -158,13 +158,13 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   }
   SessionSetup setup;
   if (reference) {
-    const Built built = co_await compilations.compile(reference->request);
-    setup.reference = reference_image(task, *reference, built.record);
+    const CompilationRecord built = co_await compilations.compile(reference->request);
+    setup.reference = reference_image(task, *reference, built);
     setup.reference_macros = std::move(reference->macros);
   }
   if (has_check_kernels) {
-    const Built built = co_await compilations.compile(check_kernels_request(task));
-    setup.check_kernels = check_kernels_image(built.record, task.arch());
+    const CompilationRecord built = co_await compilations.compile(check_kernels_request(task));
+    setup.check_kernels = check_kernels_image(built, task.arch());
   }
   setup.problem_text = problem.text;
   setup.problem_folder = problem.folder.string();

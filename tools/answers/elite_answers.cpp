@@ -9,6 +9,7 @@
 
 #include "tools/answers/milestones.hpp"
 #include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 
 namespace evo {
 namespace {
@@ -197,15 +198,15 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
                                       {"reason", "why not", 0, true},
                                       {"config", "", 0, true}}}};
   for (const Rung& rung : rungs) {
-    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
+    const EvaluationRecord& its = rung.evaluation;
+    const Rejection* why = failure_of(its);
     const Json gate = why ? Json(std::string(to_string(why->gate))) : Json();
-    std::string outcome = rung.p50_us ? "green" : "unjudged";
-    if (rung.rejection) outcome = "failed " + gate.get<std::string>();
-    if (rung.withdrawal) outcome = "withdrawn";
-    answer.table.rows.push_back({rung.milestone, outcome, or_null(rung.p50_us),
-                                 or_null(rung.speedup), std::string(to_string(kind)),
-                                 rung.candidate, or_null(rung.duplicate_of), gate,
-                                 why ? Json(why->reason) : Json(), Json::parse(rung.config_json)});
+    std::string outcome(outcome_word(its));
+    if (outcome == "rejected") outcome = "failed " + gate.get<std::string>();
+    answer.table.rows.push_back({its.milestone, outcome, or_null(rung.p50_us),
+                                 or_null(rung.speedup), std::string(to_string(kind)), its.id,
+                                 or_null(its.duplicate_of), gate, why ? Json(why->reason) : Json(),
+                                 Json::parse(its.config_json)});
   }
   if (rungs.empty()) {
     answer.notes = "this run's space has no milestones\n";
@@ -220,7 +221,7 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     answer.notes += fmt::format(
         "from \"{}\" on, some milestones lack changes of the previous milestone, "
         "so these milestones do not form a ladder\n",
-        rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
+        rungs[static_cast<std::size_t>(first - builds.begin())].evaluation.milestone);
   }
   return answer;
 }

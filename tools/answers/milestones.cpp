@@ -12,7 +12,7 @@ std::vector<bool> builds_on_before(const std::vector<Rung>& rungs) {
   nlohmann::json first;
   std::set<std::string> changed_before;
   for (const Rung& rung : rungs) {
-    const nlohmann::json config = nlohmann::json::parse(rung.config_json);
+    const nlohmann::json config = nlohmann::json::parse(rung.evaluation.config_json);
     if (builds.empty()) first = config;
     std::set<std::string> changed;
     for (const auto& [macro, value] : config.items()) {

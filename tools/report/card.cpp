@@ -45,14 +45,13 @@ Ordered card_of_run(const Store& store, const StoredRun& run) {
   Ordered card = Ordered::array();
   Ordered energy = Ordered::array();
   Ordered profiles = Ordered::array();
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (record.duplicate_of) return;  // a duplicate has the data of its first candidate
-    if (record.card) card.push_back(card_row(evaluation.id, *record.card));
-    if (evaluation.energy) {
-      energy.push_back(energy_row(evaluation.id, *evaluation.energy, true));
-    } else if (record.energy) {
-      energy.push_back(energy_row(evaluation.id, *record.energy, false));
+  store.for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
+    if (evaluation.duplicate_of) return;  // a duplicate has the data of its first candidate
+    if (evaluation.card) card.push_back(card_row(evaluation.id, *evaluation.card));
+    if (evaluation.elite_energy) {
+      energy.push_back(energy_row(evaluation.id, *evaluation.elite_energy, true));
+    } else if (evaluation.energy) {
+      energy.push_back(energy_row(evaluation.id, *evaluation.energy, false));
     }
     if (evaluation.profile) profiles.push_back(profile_row(evaluation.id, *evaluation.profile));
   });

@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "tools/answers/milestones.hpp"
 #include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/answers/run_insight.hpp"
 #include "tools/answers/winner_ways.hpp"
 #include "tools/export/environment.hpp"
@@ -59,10 +60,10 @@ Ordered ladder_json(const Store& store, RunId run) {
   const std::vector<bool> builds = builds_on_before(milestones);
   for (std::size_t i = 0; i < milestones.size(); ++i) {
     const Rung& rung = milestones[i];
-    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
-    rungs.push_back({{"milestone", rung.milestone},
-                     {"candidate", rung.candidate},
-                     {"duplicate_of", or_null(rung.duplicate_of)},
+    const Rejection* why = failure_of(rung.evaluation);
+    rungs.push_back({{"milestone", rung.evaluation.milestone},
+                     {"candidate", rung.evaluation.id},
+                     {"duplicate_of", or_null(rung.evaluation.duplicate_of)},
                      {"p50_us", or_null(rung.p50_us)},
                      {"builds_on_before", static_cast<bool>(builds[i])},
                      {"speedup", or_null(rung.speedup)},

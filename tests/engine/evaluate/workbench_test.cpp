@@ -132,7 +132,7 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   std::set<std::string> keys;
   for (const Evaluation& evaluation : judged) {
     ASSERT_FALSE(evaluation.rejection) << evaluation.rejection->reason;
-    EXPECT_EQ(evaluation.built.record.ptx_hash, judged[0].built.record.ptx_hash);
+    EXPECT_EQ(evaluation.compilation.ptx_hash, judged[0].compilation.ptx_hash);
     keys.insert(evaluation.kernel_key);
   }
   EXPECT_EQ(keys.size(), judged.size() - 1);
