@@ -316,7 +316,7 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
 /// Gives a run whose time ended before its first comparison a winner: the fastest green kernel that
 /// passes the full check, which may end after the deadline.
 void ShapeRun::admit_fastest(int generation) {
-  bench_.stop_when({bench_.stop().requested});
+  bench_.loop().stop_when({bench_.loop().stop().requested});
   std::set<CandidateId> tried;
   while (elite().members().empty()) {
     std::optional<EliteMember> fastest = next_in_line(tried);

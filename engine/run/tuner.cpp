@@ -83,9 +83,9 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   }
   started_ = bench_.loop().now();
   generation_started_ = started_;
-  bench_.stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
+  bench_.loop().stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
   const TunerEnd end = search_until(stop);
-  bench_.stop_when({&stop});
+  bench_.loop().stop_when({&stop});
   progress_.elapsed_s = milliseconds_between(started_, bench_.loop().now()) / 1e3;
   return end;
 }
@@ -133,7 +133,7 @@ Task<TunerEnd> Tuner::search() {
       fill_window();  // so that compilers and devices are busy during the comparisons
       co_await close_generation();
     }
-    const Stop& stop = bench_.stop();
+    const Stop& stop = bench_.loop().stop();
     if (stop.requested != nullptr && *stop.requested) throw Interrupted(false);
   }
 }
@@ -349,8 +349,8 @@ Task<> Tuner::close_generation() {
   }
   longest_comparison_s_ =
       std::max(longest_comparison_s_, milliseconds_between(start, bench_.loop().now()) / 1e3);
-  bench_.stop_when(
-      {bench_.stop().requested, after(options_.max_seconds - seconds_to_compare())});
+  bench_.loop().stop_when(
+      {bench_.loop().stop().requested, after(options_.max_seconds - seconds_to_compare())});
   interpret_elites();
   settled_of_generation_ = 0;
   generation_started_ = bench_.loop().now();
@@ -386,7 +386,7 @@ void Tuner::settle_finished() {
 /// Lets candidates of the last, incomplete generation challenge the elite while there is time.
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
-  bench_.stop_when(stop);
+  bench_.loop().stop_when(stop);
   for (const auto& shape : shapes_) {
     shape->close_unfinished(generation_, generation_ms());
     withdraw_everywhere();
