@@ -98,7 +98,7 @@ CandidateId insert_evaluation(Connection& db, const EvaluationRecord& record) {
   replace_checks(db, candidate, record.checks);
   if (record.timing) {
     insert_timing(db, candidate, *record.timing, record.place);
-    if (record.card) insert_gpu_state(db, candidate, *record.card);
+    if (record.gpu) insert_gpu_state(db, candidate, *record.gpu);
     if (record.energy) replace_energy(db, candidate, false, *record.energy);
   }
   if (record.rejection) {
@@ -143,7 +143,7 @@ EvaluationRecord read_evaluation(Connection& db, CandidateId candidate) {
                         " sampled FROM check_result WHERE candidate_id = ? ORDER BY position",
                         first)
                       .all(read_check);
-  record.card = find_gpu_state(db, first);
+  record.gpu = find_gpu_state(db, first);
   record.energy = find_energy(db, first, false);
   record.elite_energy = find_energy(db, first, true);
   record.profile = find_profile(db, first);

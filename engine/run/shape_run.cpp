@@ -80,7 +80,7 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   record.checks = bench_.task().checks_on(evaluation.checks, shape_);
   record.timing = here.timing;
   record.place = here.place;
-  record.card = here.card;
+  record.gpu = here.gpu;
   record.energy = here.energy;
   record.rejection = evaluation.rejection;
   record.compile_ms = evaluation.compilation.wall_ms;
@@ -110,7 +110,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, EvaluationRec
     record.rejection = first.rejection;
     if (record.rejection) record.rejection->detail = {};
   } else if (evaluation != nullptr && evaluation->is_green()) {
-    judged.screened = evaluation->screened;
+    judged.only_quick_check = evaluation->only_quick_check;
     judged.kernel = kernel_under_test(bench_.task(), *evaluation);
   }
   if (judged.is_green() && (fastest_us_ == 0 || record.timing->p50_us < fastest_us_)) {
@@ -159,8 +159,8 @@ bool ShapeRun::may_challenge(const Judged& judged) const {
 }
 
 EliteMember ShapeRun::member_of(const Judged& judged) const {
-  return {judged.record.id,  judged.candidate, judged.record.timing->p50_us,
-          kernel_of(judged), judged.screened,  objective_of(judged)};
+  return {judged.record.id,  judged.candidate,        judged.record.timing->p50_us,
+          kernel_of(judged), judged.only_quick_check, objective_of(judged)};
 }
 
 std::vector<EliteMember> ShapeRun::challengers() const {
@@ -256,7 +256,7 @@ std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& w
   }
   if (next == nullptr) return std::nullopt;
   EliteMember member = member_of(*next);
-  member.screened = true;
+  member.only_quick_check = true;
   return member;
 }
 
@@ -344,7 +344,7 @@ void ShapeRun::restore_generation(const GenerationRecord& generation) {
   std::vector<EliteMember> members;
   for (const CandidateId id : generation.elite) {
     members.push_back(member_of(judged_.at(id)));
-    members.back().screened = false;
+    members.back().only_quick_check = false;
   }
   tournament_.restore(generation.number, std::move(members), generation.control_p50_us);
   if (generation.control_drift) control_drift_ = generation.control_drift;
