@@ -45,6 +45,7 @@ class TuneCommand {
   bool prepare(const PlannedSearch& search, Services& services);
   OpenRun begin(PlannedSearch& search, double max_seconds, const TuneReport& report);
   void note(const std::vector<RunId>& runs);
+  void tell_bundle() const;
   [[nodiscard]] std::string heading(std::size_t number) const;
   [[nodiscard]] double share_s(std::size_t number) const;
 
@@ -56,6 +57,7 @@ class TuneCommand {
   std::vector<PlannedSearch> plan_;
   std::optional<Workbench> bench_;
   std::optional<SteadyTime> started_;  ///< the start of the first search
+  std::size_t runs_ = 0;               ///< number of runs of all searches
   std::vector<RunId> green_;           ///< the runs with a winner
   bool all_green_ = true;
 };
@@ -68,11 +70,16 @@ ExitCode TuneCommand::run() {
     shown_.search = number + 1;
     if (!search(number, services)) return ExitCode::kInterrupted;
   }
-  if (plan_.size() > 1 && !green_.empty() && !options_.json) {
-    std::cout << fmt::format("export all winners: evo-export --db {} --run {} --bundle DIR\n",
-                             options_.db, fmt::join(green_, " --run "));
-  }
+  if (plan_.size() > 1 && !green_.empty() && !options_.json) tell_bundle();
   return !all_green_ && bench_->has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
+}
+
+/// Prints how to export a bundle of the winners. Names the runs only if the database has others.
+void TuneCommand::tell_bundle() const {
+  const bool has_others = store_.runs().size() > runs_;
+  std::cout << "export all winners: evo-export --db " << options_.db
+            << (has_others ? fmt::format(" --run {}", fmt::join(green_, " --run ")) : "")
+            << " --bundle DIR\n";
 }
 
 /// Opens devices and compilers, and prints what the user must know about them.
@@ -184,6 +191,7 @@ OpenRun TuneCommand::begin(PlannedSearch& search, double max_seconds, const Tune
 
 /// Notes which runs of a search have a winner.
 void TuneCommand::note(const std::vector<RunId>& runs) {
+  runs_ += runs.size();
   for (const RunId run : runs) {
     const bool is_green = !elite_of_run(store_, run).empty();
     if (is_green) green_.push_back(run);
