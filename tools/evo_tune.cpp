@@ -1,5 +1,7 @@
 // evo-tune: evolves the macros of a kernel template to find the fastest correct kernel.
 
+#include <algorithm>
+
 #include "engine/evolve/strategy.hpp"
 #include "engine/evolve/window.hpp"
 #include "tools/cli/stop_signals.hpp"

@@ -132,7 +132,7 @@ TEST_F(EvoTuneBuilds, NothingStartsIfABuildHasNoConfiguration) {
   });
   const ProgramResult result = tune(kTwoGenerations);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("too small"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("--shape single: "), HasSubstr("too small")));
   EXPECT_TRUE(session_.store().runs().empty());
 }
 

@@ -28,8 +28,12 @@ std::vector<RunInfo> first_runs(const std::vector<ShapesOfBuild>& builds,
                                 const RunRequest& request) {
   std::vector<RunInfo> infos;
   for (const ShapesOfBuild& build : builds) {
-    const TuningTask task(bench.space_file, build.names(), device, false);
-    infos.push_back(run_infos(task, request, {}).front());
+    try {
+      const TuningTask task(bench.space_file, build.names(), device, false);
+      infos.push_back(run_infos(task, request, {}).front());
+    } catch (const Error& error) {
+      throw Error(error.exit_code(), "--shape " + build.names() + ": " + error.what());
+    }
   }
   return infos;
 }
