@@ -155,6 +155,7 @@ bool TuneCommand::search(std::size_t number, Services& services) {
 /// Prepares the workbench for a search. Returns false after an interruption.
 bool TuneCommand::prepare(const PlannedSearch& search, Services& services) {
   if (bench_) {
+    if (stop_requested()) return false;
     try {
       bench_->stop_when({.requested = &stop_requested()});
       bench_->use_shapes(search.build.names());
