@@ -73,12 +73,12 @@ void Workbench::prepare() {
 
 Task<> Workbench::set_up() {
   DeviceSetupOptions how = options_.device;
-  if (options_.compiles_opening) how.opening = opening();
+  if (options_.compiles_initial_population) how.initial_population = initial_population();
   setup_ = co_await device_setup(*task_, compilations_, std::move(how));
   co_await set_up_devices();
 }
 
-std::vector<Candidate> Workbench::opening() const {
+std::vector<Candidate> Workbench::initial_population() const {
   std::vector<Candidate> candidates;
   for (const Milestone& milestone : task_->space().definition().milestones) {
     if (!task_->shapes_for(milestone.candidate).empty()) candidates.push_back(milestone.candidate);

@@ -25,9 +25,9 @@ struct WorkbenchOptions {
   /// not measured.
   double energy_s = 0;
   /// Whether the milestones and the default configuration are compiled while the devices are set
-  /// up. A search sets `compiles_opening`, because it requests the milestones and the default
-  /// configuration first.
-  bool compiles_opening = false;
+  /// up. A search sets `compiles_initial_population`, because it requests the milestones and the
+  /// default configuration first.
+  bool compiles_initial_population = false;
 };
 
 /// The services that a workbench uses.
@@ -133,7 +133,7 @@ class Workbench {
   Task<> set_up();
   Task<> set_up_device(std::size_t number);
   Task<> set_up_devices();
-  [[nodiscard]] std::vector<Candidate> opening() const;
+  [[nodiscard]] std::vector<Candidate> initial_population() const;
 
   WorkbenchOptions options_;
   Services services_;

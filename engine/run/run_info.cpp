@@ -12,7 +12,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The value of --window for runs of old versions of evo-tune, which did not store the value.
+/// The value of --max-in-flight for runs of old versions of evo-tune, which did not store the
+/// value.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
 /// Describes in the file of a recording how the times were measured, for readers of the file.
@@ -71,7 +72,7 @@ RunInfo run_info(const TuningTask& task, const RunRequest& request, std::size_t 
   info.seed = request.tuner.seed;
   info.strategy = request.tuner.strategy;
   info.elite_size = static_cast<int>(request.tuner.elite);
-  info.children = static_cast<int>(request.tuner.children);
+  info.offspring = static_cast<int>(request.tuner.children);
   info.flops_per_launch = task.problem().flops.evaluate(task.shape(at).variables);
   info.bytes_per_launch = task.problem().bytes.evaluate(task.shape(at).variables);
   info.evo_version = request.evo_version;
@@ -82,7 +83,7 @@ std::string aim_of(const RunInfo& info) {
   return std::string(to_string(is_recording(info) ? Aim::kRecord : Aim::kSearch));
 }
 
-std::size_t window_of(const RunInfo& info) {
+std::size_t max_in_flight_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
 }
 
@@ -145,9 +146,10 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {is_recording(was) ? "--control-every" : "--children", std::to_string(was.children),
+      {is_recording(was) ? "--control-every" : "--offspring", std::to_string(was.children),
        std::to_string(like.children)},
-      {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
+      {"--max-in-flight", std::to_string(max_in_flight_of(was)),
+       std::to_string(max_in_flight_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
     if (resumption.is_given(option) && old_value != new_value) {
@@ -174,7 +176,7 @@ RunRequest stored_request(const RunInfo& was, RunRequest request, const Resumpti
   tuner.strategy = was.strategy;
   tuner.elite = static_cast<std::size_t>(was.elite_size);
   tuner.children = static_cast<std::size_t>(was.children);
-  tuner.window = window_of(was);
+  tuner.window = max_in_flight_of(was);
   if (!resumption.is_given("--count")) tuner.candidates = options.value("candidates", kAnyNumber);
   if (!resumption.is_given("--generations")) {
     tuner.generations = options.value("generations", tuner.generations);

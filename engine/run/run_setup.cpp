@@ -74,7 +74,7 @@ OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& reques
                       {});  // rejects an unknown name early
   RunRequest begun = request;
   if (request.warm_start)
-    begun.tuner.known = find_known(store, bench.task(), request.tuner.children);
+    begun.tuner.known = find_known(store, bench.task(), request.tuner.offspring);
   return {store.start_runs(run_infos(bench.task(), begun, bench.setup().timing)), begun.tuner};
 }
 

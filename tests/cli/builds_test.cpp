@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kTwoGenerations = "--generations 2 --children 4 --seed 7 --explain none ";
+constexpr const char* kTwoGenerations = "--generations 2 --offspring 4 --seed 7 --explain none ";
 
 class EvoTuneBuilds : public testing::Test {
  protected:
@@ -95,8 +95,8 @@ TEST_F(EvoTuneBuilds, TheHintForTheBundleNamesTheRunsIfThereAreOthers) {
 
 TEST_F(EvoTuneBuilds, ThereAreMoreChildrenForMoreShapes) {
   ASSERT_EQ(tune("--generations 1 --explain none").exit_code, 0);
-  EXPECT_EQ(session_.store().run(1).info.children, 9);
-  EXPECT_EQ(session_.store().run(3).info.children, 8);
+  EXPECT_EQ(session_.store().run(1).info.offspring, 9);
+  EXPECT_EQ(session_.store().run(3).info.offspring, 8);
 }
 
 TEST_F(EvoTuneBuilds, JsonEventsSayWhichSearchTheyAreAbout) {
@@ -151,7 +151,7 @@ TEST_F(EvoTuneBuilds, AnInterruptedCommandContinuesWithTheLaterSearches) {
   EXPECT_THAT(statuses(), ElementsAre("mission finished", "ragged finished", "single finished"));
   const StoredRun later = session_.store().run(3);
   EXPECT_EQ(later.info.seed, 7U) << "the later searches take the options of the command";
-  EXPECT_EQ(later.info.children, 4);
+  EXPECT_EQ(later.info.offspring, 4);
   EXPECT_EQ(later.last_generation, 1);
 }
 

@@ -62,7 +62,7 @@ class OwnBuilds : public OwnKernel {
 
 TEST_F(OwnBuilds, OneBundleServesTheShapesOfEach) {
   if (!is_virtual()) GTEST_SKIP() << "evo-ptx-run needs a virtual GPU";
-  const ProgramResult tuned = run("evo-tune --jobs 1 --generations 2 --children 4 --device " +
+  const ProgramResult tuned = run("evo-tune --jobs 1 --generations 2 --offspring 4 --device " +
                                   device() + " --space search_spaces/triple.json --shape all");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   ASSERT_EQ(run("evo-export --db evo.db --bundle winners --cpp").exit_code, 0);

@@ -101,7 +101,7 @@ class Soak {
     return "evo-tune --space " +
            (source_folder() / "tests/planted/search_spaces/soak.json").string() +
            " --device fake:measured --timeout 1 --jobs 2 --strategy random --json --seed " +
-           std::to_string(options_.seed % 1000) + " --children " + std::to_string(kChildren) +
+           std::to_string(options_.seed % 1000) + " --offspring " + std::to_string(kChildren) +
            " --generations " + std::to_string(generations) + (resumes ? " --resume" : "");
   }
 

@@ -236,14 +236,14 @@ KINDS = {
                 "predicted, against measured times of the recording", predictions,
                 "The recordings of the stencil, softmax and WMMA chose some of the model's figures, and "
                 "half of the candidates of the others chose two. There the table shows a fit, not a test."),
-    "agreement": ("The virtual GPU against the card, output by output", "exact", None, ""),
+    "agreement": ("The virtual GPU against the GPU, output by output", "exact", None, ""),
     "interpreter": ("Speed of the virtual GPU", "measured", None, ""),
     "launch": ("A launch on the virtual GPU", "measured", last_lines, ""),
     "alarms": ("False alarms of the virtual GPU", "exact", None,
                "Random correct candidates; a report would be a false alarm."),
     "strategy": ("Strategies on recorded spaces of others", "simulated", strategies,
                  "Optimum / best time after so many evaluations, mean over the spaces (GEMM, convolution, "
-                 "point in polygon and dedispersion on seven cards)."),
+                 "point in polygon and dedispersion on seven GPUs)."),
     "window": ("Strategy full, by candidates in flight", "simulated", strategies, ""),
     "engine": ("Cost of the engine", "measured", None, ""),
     "kills": ("Processes killed at random instants", "exact", None, ""),

@@ -26,7 +26,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it requires a card whose driver counts energy "
+                   ": it requires a GPU whose driver counts energy "
                    "(NVIDIA, Volta or newer, with libnvidia-ml.so.1)");
 }
 
@@ -166,7 +166,7 @@ bool TuneCommand::prepare(const PlannedSearch& search, Services& services) {
   }
   setup_.shape = search.build.names();
   setup_.device.check_seed = search.request.check_seed;
-  setup_.compiles_opening = !search.resume;
+  setup_.compiles_initial_population = !search.resume;
   bench_.emplace(setup_, std::move(services));
   if (options_.elite.profile) require_profile(*bench_);
   return true;

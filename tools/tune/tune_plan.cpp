@@ -7,9 +7,9 @@
 namespace evo {
 namespace {
 
-/// The default of --children. A search for several shapes shares outcomes between the shapes, so it
-/// needs fewer candidates than separate searches.
-std::size_t default_children(std::size_t shapes) {
+/// The default of --offspring. A search for several shapes shares outcomes between the shapes, so
+/// it needs fewer candidates than separate searches.
+std::size_t default_offspring(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
 }
@@ -45,10 +45,10 @@ std::vector<PlannedSearch> plan_searches(const Store& store, const WorkbenchOpti
                                          const TuneOptions& options) {
   const std::vector<ShapesOfBuild> builds = builds_of(bench.space_file, bench.shape);
   const std::optional<Resumption>& resume = options.resume;
-  bool has_children = options.has_children;
+  bool has_offspring = options.has_offspring;
   const auto planned = [&](const ShapesOfBuild& build) {
     PlannedSearch search{build, request};
-    if (!has_children) search.request.tuner.children = default_children(build.shapes.size());
+    if (!has_offspring) search.request.tuner.offspring = default_offspring(build.shapes.size());
     return search;
   };
   if (builds.size() == 1 || (resume && resume->id > 0)) {
@@ -67,7 +67,7 @@ std::vector<PlannedSearch> plan_searches(const Store& store, const WorkbenchOpti
     const std::vector<StoredRun>& begun = stored->begun();
     request = stored_request(begun.front().info, request, *resume);
     request.group = stored->group;
-    has_children = request.tuner.children != default_children(begun.size());
+    has_offspring = request.tuner.offspring != default_offspring(begun.size());
   }
   std::vector<PlannedSearch> searches;
   for (std::size_t i = 0; i < builds.size(); ++i) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/gate/correctness/coverage.hpp"
-#include "engine/run/card_text.hpp"
+#include "engine/run/gpu_text.hpp"
 #include "engine/run/steadiness.hpp"
 #include "tools/answers/elite_answers.hpp"
 #include "tools/cli/stop_signals.hpp"
@@ -70,7 +70,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
   std::cout << steadiness_text(store.generations(run), stored.rows)
-            << card_text(card_summary(store, run));
+            << gpu_text(gpu_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
