@@ -101,7 +101,7 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
   replace_checks(db, candidate, record.checks);
   if (record.timing) {
     insert_timing(db, candidate, *record.timing, record.place);
-    if (record.card) insert_gpu_state(db, candidate, *record.card);
+    if (record.gpu) insert_gpu_state(db, candidate, *record.gpu);
     if (record.energy) replace_energy(db, candidate, false, *record.energy);
   }
   if (record.rejection) {
@@ -146,7 +146,7 @@ StoredEvaluation read_evaluation(Connection& db, CandidateId candidate) {
                         first)
                       .all(read_check);
   record.place = find_place(db, first);
-  record.card = find_gpu_state(db, first);
+  record.gpu = find_gpu_state(db, first);
   record.energy = find_energy(db, first, false);
   evaluation.energy = find_energy(db, first, true);
   evaluation.profile = find_profile(db, first);

@@ -22,8 +22,8 @@ std::string slowdowns_text(const std::vector<Slowdown>& slowdowns) {
   return text_of(names);
 }
 
-CardState read_state(Query& row) {
-  CardState state;
+GpuState read_state(Query& row) {
+  GpuState state;
   std::string slowdowns, others;
   row.read(state.looks, state.sm_clock_min_mhz, state.sm_clock_median_mhz, state.memory_clock_mhz,
            state.temperature_c, state.power_w, slowdowns, state.discarded, state.throttled, others,
@@ -37,7 +37,7 @@ CardState read_state(Query& row) {
 
 }  // namespace
 
-void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state) {
+void insert_gpu_state(Connection& db, CandidateId candidate, const GpuState& state) {
   db.run(
       "INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,"
       " memory_clock_mhz, temperature_c, power_w, slowdowns, discarded, throttled, others,"
@@ -67,13 +67,13 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
   }
 }
 
-std::optional<CardState> find_gpu_state(Connection& db, CandidateId candidate) {
+std::optional<GpuState> find_gpu_state(Connection& db, CandidateId candidate) {
   static const std::string sql = std::string(kStateColumns) + "WHERE candidate_id = ?";
   Query row = db.query(sql, candidate);
   return row.next() ? std::optional(read_state(row)) : std::nullopt;
 }
 
-std::vector<CardState> gpu_states(Connection& db, RunId run) {
+std::vector<GpuState> gpu_states(Connection& db, RunId run) {
   static const std::string sql =
       std::string(kStateColumns) +
       "JOIN candidate c ON c.id = candidate_id WHERE c.run_id = ? ORDER BY c.id";

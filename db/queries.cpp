@@ -91,9 +91,9 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
 
 /// Sets `tie` of each row whose newest comparison with the row above it ended in a tie.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
-  const std::vector<ConfirmationRecord> records = store.confirmations(run);
+  const std::vector<ComparisonRecord> records = store.comparisons(run);
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    for (const ConfirmationRecord& its : records) {
+    for (const ComparisonRecord& its : records) {
       const bool is_forward =
           its.challenger == rows[i].candidate && its.incumbent == rows[i - 1].candidate;
       const bool is_backward =
@@ -183,26 +183,26 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
   return found;
 }
 
-std::vector<Rung> ladder(const Store& store, RunId run) {
-  std::vector<Rung> rungs;
+std::vector<MilestoneResult> milestone_results(const Store& store, RunId run) {
+  std::vector<MilestoneResult> results;
   std::optional<double> previous_us;
   store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
     if (record.milestone.empty()) return;
-    Rung rung{.milestone = record.milestone,
-              .candidate = evaluation.id,
-              .duplicate_of = record.duplicate_of,
-              .rejection = record.rejection,
-              .withdrawal = evaluation.withdrawal,
-              .config_json = record.config_json};
+    MilestoneResult result{.milestone = record.milestone,
+                           .candidate = evaluation.id,
+                           .duplicate_of = record.duplicate_of,
+                           .rejection = record.rejection,
+                           .withdrawal = evaluation.withdrawal,
+                           .config_json = record.config_json};
     if (!record.rejection && !evaluation.withdrawal && record.timing) {
-      rung.p50_us = record.timing->p50_us;
-      if (previous_us) rung.speedup = *previous_us / *rung.p50_us;
-      previous_us = rung.p50_us;
+      result.p50_us = record.timing->p50_us;
+      if (previous_us) result.speedup = *previous_us / *result.p50_us;
+      previous_us = result.p50_us;
     }
-    rungs.push_back(std::move(rung));
+    results.push_back(std::move(result));
   });
-  return rungs;
+  return results;
 }
 
 RejectionSummary rejections(const Store& store, RunId run) {
@@ -217,10 +217,10 @@ RejectionSummary rejections(const Store& store, RunId run) {
   });
 }
 
-std::vector<ConfirmationRecord> confirmations_between(const Store& store, CandidateId a,
-                                                      CandidateId b) {
-  std::vector<ConfirmationRecord> records = store.confirmations(store.evaluation(a).run);
-  std::erase_if(records, [&](const ConfirmationRecord& record) {
+std::vector<ComparisonRecord> comparisons_between(const Store& store, CandidateId a,
+                                                  CandidateId b) {
+  std::vector<ComparisonRecord> records = store.comparisons(store.evaluation(a).run);
+  std::erase_if(records, [&](const ComparisonRecord& record) {
     return std::minmax(record.challenger, record.incumbent) != std::minmax(a, b);
   });
   return records;
@@ -252,10 +252,10 @@ std::string reason_pattern(std::string_view reason) {
   return pattern;
 }
 
-CardSummary card_summary(const Store& store, RunId run) {
+GpuSummary gpu_summary(const Store& store, RunId run) {
   Connection& db = store.connection();
-  CardSummary summary;
-  for (const CardState& state : db.read([&] { return gpu_states(db, run); })) {
+  GpuSummary summary;
+  for (const GpuState& state : db.read([&] { return gpu_states(db, run); })) {
     ++summary.timings;
     summary.discarded += state.discarded;
     summary.throttled += state.throttled ? 1 : 0;

@@ -81,7 +81,7 @@ struct RunElite {
 [[nodiscard]] std::vector<RunElite> elites(const Store& store, const RunFilter& filter);
 
 /// One milestone of a run.
-struct Rung {
+struct MilestoneResult {
   std::string milestone;
   CandidateId candidate = 0;
   std::optional<CandidateId> duplicate_of = {};
@@ -93,7 +93,7 @@ struct Rung {
 };
 
 /// The milestones in the order of their evaluation, which is the space file's order.
-[[nodiscard]] std::vector<Rung> ladder(const Store& store, RunId run);
+[[nodiscard]] std::vector<MilestoneResult> milestone_results(const Store& store, RunId run);
 
 /// The rejections of a run by one gate, with equal `policy_only`, whose reasons differ only in
 /// numbers.
@@ -121,24 +121,24 @@ struct RejectionSummary {
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
 
 /// A summary of the GPU's states during all timings of a run, as the driver reported them.
-struct CardSummary {
-  std::int64_t timings = 0;    ///< timings in which the card was queried
+struct GpuSummary {
+  std::int64_t timings = 0;    ///< timings in which the GPU was queried
   std::int64_t discarded = 0;  ///< samples discarded during throttling
   std::int64_t throttled = 0;  ///< timings during which the GPU stayed throttled
-  std::int64_t shared = 0;     ///< timings with another process on the card
+  std::int64_t shared = 0;     ///< timings with another process on the GPU
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
   std::map<std::string, std::int64_t> others = {};  ///< number of timings with each other process
-  /// highest CardState::busy_before_percent of any timing
+  /// highest GpuState::busy_before_percent of any timing
   double busy_before_percent = 0;
   std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
   std::optional<double> sm_clock_max_mhz = {};  ///< the highest of all timings' lowest clocks
 };
 
-[[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
+[[nodiscard]] GpuSummary gpu_summary(const Store& store, RunId run);
 
 /// The A/B comparisons between `a` and `b`, either of which may be the challenger, oldest first.
-[[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
-                                                                    CandidateId a, CandidateId b);
+[[nodiscard]] std::vector<ComparisonRecord> comparisons_between(const Store& store, CandidateId a,
+                                                                CandidateId b);
 
 /// The reason of a rejection with every number replaced by '#'. Rejections whose patterns are equal
 /// form a group.

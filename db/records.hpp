@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/card_state.hpp"
 #include "engine/core/device_info.hpp"
+#include "engine/core/gpu_state.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 
@@ -33,7 +33,7 @@ struct RunInfo {
   std::uint64_t seed = 1;
   std::string strategy;
   int elite_size = 3;
-  int children = 8;
+  int offspring = 8;
   double flops_per_launch = 0;  ///< useful floating-point operations on `shape`
   double bytes_per_launch = 0;
   std::string options_json = "{}";  ///< the other command-line options, as a JSON object
@@ -129,9 +129,9 @@ struct EvaluationRecord {
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
-  std::optional<Timing> timing = {};   ///< on the run's shape
-  TimingPlace place = {};              ///< where the kernel was timed
-  std::optional<CardState> card = {};  ///< state of the GPU during `timing`
+  std::optional<Timing> timing = {};  ///< on the run's shape
+  TimingPlace place = {};             ///< where the kernel was timed
+  std::optional<GpuState> gpu = {};   ///< state of the GPU during `timing`
   /// energy per launch, from a short measurement; set only if `timing` is set
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
@@ -218,7 +218,7 @@ enum class Verdict { kFaster, kSlower, kTie };
 [[nodiscard]] Verdict verdict_from_string(std::string_view text);
 
 /// The result of an A/B comparison of two candidates.
-struct ConfirmationRecord {
+struct ComparisonRecord {
   int generation = 0;
   CandidateId challenger = 0;
   CandidateId incumbent = 0;

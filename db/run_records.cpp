@@ -115,7 +115,7 @@ void RunRecords::record_generation(RunId run, const GenerationRecord& record) {
   });
 }
 
-void RunRecords::record_confirmation(RunId run, const ConfirmationRecord& record) {
+void RunRecords::record_comparison(RunId run, const ComparisonRecord& record) {
   db_->write([&] {
     db_->run(
         "INSERT INTO comparison (run_id, generation, challenger_id, incumbent_id, ratio, ratio_low,"
@@ -125,9 +125,9 @@ void RunRecords::record_confirmation(RunId run, const ConfirmationRecord& record
   });
 }
 
-std::vector<ConfirmationRecord> RunRecords::confirmations(RunId run) const {
+std::vector<ComparisonRecord> RunRecords::comparisons(RunId run) const {
   const auto read = [](Query& row) {
-    ConfirmationRecord record;
+    ComparisonRecord record;
     row.read(record.generation, record.challenger, record.incumbent, record.ratio, record.ratio_low,
              record.ratio_high, record.pairs, record.verdict);
     return record;

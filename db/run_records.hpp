@@ -31,8 +31,8 @@ class RunRecords : public RunStore {
   void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
 
   void record_generation(RunId run, const GenerationRecord& record) override;
-  void record_confirmation(RunId run, const ConfirmationRecord& record) override;
-  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
+  void record_comparison(RunId run, const ComparisonRecord& record) override;
+  [[nodiscard]] std::vector<ComparisonRecord> comparisons(RunId run) const override;
   void record_withdrawal(RunId run, const WithdrawalRecord& record) override;
   [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
   void record_event(RunId run, std::string_view kind, std::string_view text) override;

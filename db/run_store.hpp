@@ -40,7 +40,7 @@ class RunStore {
   /// position of the generation. Returns the ids in the order of `evaluations`.
   virtual std::vector<CandidateId> record_evaluations(
       const std::vector<RunEvaluation>& evaluations) = 0;
-  /// Replaces the stored screening of a green candidate by its full check.
+  /// Replaces the stored quick check of a green candidate by its full check.
   virtual void record_full_checks(CandidateId candidate,
                                   const std::vector<CheckResult>& checks) = 0;
   /// Stores the energy of a candidate from a long measurement. Replaces an earlier value. Throws
@@ -54,8 +54,8 @@ class RunStore {
   /// extended. Throws DbError unless each member of the elite is a green candidate of the run and
   /// no duplicate.
   virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
-  virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;
-  [[nodiscard]] virtual std::vector<ConfirmationRecord> confirmations(RunId run) const = 0;
+  virtual void record_comparison(RunId run, const ComparisonRecord& record) = 0;
+  [[nodiscard]] virtual std::vector<ComparisonRecord> comparisons(RunId run) const = 0;
   /// Stores a withdrawal. Throws DbError unless the candidate is green, belongs to the run and is
   /// no duplicate.
   virtual void record_withdrawal(RunId run, const WithdrawalRecord& record) = 0;

@@ -26,7 +26,7 @@ StoredRun read_run(Query& row) {
   RunInfo& info = run.info;
   DeviceInfo& device = info.device;
   row.read(run.id, run.status, run.started_at, run.finished_at, run.last_generation, run.evaluated);
-  row.read(info.shape, info.seed, info.strategy, info.elite_size, info.children,
+  row.read(info.shape, info.seed, info.strategy, info.elite_size, info.offspring,
            info.flops_per_launch, info.bytes_per_launch, info.options_json, info.evo_version);
   row.read(device.id, device.name, device.arch, device.time_kind, device.sm_count, device.clock_mhz,
            device.max_registers_per_thread, device.max_shared_bytes_per_cta,
@@ -88,7 +88,7 @@ RunId insert_run(Connection& db, const RunInfo& info) {
       " offspring, flops_per_launch, bytes_per_launch, options, evo_version)"
       " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
       this_process(), device, problem, space, info.shape, info.seed, info.strategy, info.elite_size,
-      info.children, info.flops_per_launch, info.bytes_per_launch, info.options_json,
+      info.offspring, info.flops_per_launch, info.bytes_per_launch, info.options_json,
       info.evo_version);
   return db.last_id();
 }

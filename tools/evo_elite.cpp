@@ -48,7 +48,8 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->add_option("ID", options.show, "number of a candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
-  command("ladder", Question::kLadder, "the milestones, each compared with the previous one");
+  command("milestones", Question::kMilestones,
+          "the milestones, each compared with the previous one");
   command("overall", Question::kOverall, "the best kernels over all shapes of one search")
       ->add_option("--weight", options.weights, "weight of a shape (default: 1)")
       ->type_name("SHAPE=NUMBER");

@@ -14,7 +14,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/evaluate/workbench.hpp"
 #include "engine/gate/correctness/coverage.hpp"
-#include "engine/run/card_text.hpp"
+#include "engine/run/gpu_text.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/worker/messages.hpp"
@@ -180,7 +180,7 @@ OrderedJson result_json(const Workbench& bench, const Candidate& candidate,
   json["checked"] = coverage_text(evaluation.checks);
   const ShapeEvaluation& on = evaluation.shapes.front();
   if (evaluation.timing()) json["timing"] = plain(*evaluation.timing());
-  if (on.card) json["card"] = plain(*on.card);
+  if (on.gpu) json["gpu"] = plain(*on.gpu);
   if (on.energy) json["energy"] = plain(*on.energy);
   if (profiled) json["profile"] = profile_json(*profiled);
   if (evaluation.rejection) json["rejection"] = plain(*evaluation.rejection);
@@ -255,7 +255,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
     if (!timing.not_modelled.empty()) std::printf("not modelled %s\n", timing.not_modelled.c_str());
   }
   const ShapeEvaluation& on = evaluation.shapes.front();
-  if (on.card) std::printf("card         %s\n", card_text(*on.card).c_str());
+  if (on.gpu) std::printf("GPU         %s\n", gpu_text(*on.gpu).c_str());
   if (on.energy) {
     const Energy& energy = *on.energy;
     std::printf("energy       %.4g mJ a launch, %.0f W (%lld launches in %.2f s)\n",

@@ -9,7 +9,7 @@
 
 #include "db/lock_wait.hpp"
 #include "engine/core/protected_file.hpp"
-#include "engine/evolve/window.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
 #include "tools/cli/full_version.hpp"
@@ -70,11 +70,11 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--seed", options.tuner.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--control-every", options.tuner.children,
+  app.add_option("--control-every", options.tuner.offspring,
                  "candidates between two timings of the control")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
-  app.add_option("--window", options.tuner.window,
+  app.add_option("--max-in-flight", options.tuner.max_in_flight,
                  "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
   options.declare_run(app);
@@ -239,13 +239,13 @@ ExitCode run(int argc, char** argv) {
   options.tuner.aim = Aim::kRecord;
   options.tuner.strategy = "random";
   options.tuner.generations = std::numeric_limits<int>::max();
-  options.tuner.children = kControlEvery;
+  options.tuner.offspring = kControlEvery;
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv, SessionOptions::value_lists()))
     return *done;
-  if (app.count("--window") == 0) {
-    options.tuner.window = default_window(options.session.job_count(), false);
+  if (app.count("--max-in-flight") == 0) {
+    options.tuner.max_in_flight = default_max_in_flight(options.session.job_count(), false);
   }
   options.take_resumption(app);
   require_complete(options);

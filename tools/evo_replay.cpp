@@ -53,7 +53,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag(
       "!--no-cutoff", options.study.to_cutoff,
       "end each search at its budget, even if the score P is computed over more evaluations");
-  app.add_option("--window", options.study.window, "candidates in flight")
+  app.add_option("--max-in-flight", options.study.max_in_flight, "candidates in flight")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
   app.add_option("--seed", options.study.seed, "seed of the first repeat")
@@ -80,8 +80,8 @@ ExitCode replay(const Options& options) {
   }
   if (options.json) return ExitCode::kGreen;
   fmt::print("{}{}, {} repeats, {} in flight, seed {}: {} evaluations in {:.1f} s\n",
-             study_table(results), options.strategy, options.study.repeats, options.study.window,
-             options.study.seed, all.evaluations, all.seconds);
+             study_table(results), options.strategy, options.study.repeats,
+             options.study.max_in_flight, options.study.seed, all.evaluations, all.seconds);
   return ExitCode::kGreen;
 }
 

@@ -10,10 +10,10 @@
 
 #include "db/lock_wait.hpp"
 #include "engine/core/hash.hpp"
-#include "engine/evolve/window.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 #include "engine/gate/correctness/coverage.hpp"
-#include "engine/run/card_text.hpp"
 #include "engine/run/device_spread.hpp"
+#include "engine/run/gpu_text.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
@@ -33,9 +33,9 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The default of --children. A search for several shapes shares outcomes between the shapes, so it
-/// needs fewer candidates than separate runs.
-std::size_t default_children(std::size_t shapes) {
+/// The default of --offspring. A search for several shapes shares outcomes between the shapes, so
+/// it needs fewer candidates than separate runs.
+std::size_t default_offspring(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
 }
@@ -77,7 +77,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it requires a card whose driver counts energy "
+                   ": it requires a GPU whose driver counts energy "
                    "(NVIDIA, Volta or newer, with libnvidia-ml.so.1)");
 }
 
@@ -109,7 +109,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
   std::cout << steadiness_text(store.generations(run), stored.rows)
-            << card_text(card_summary(store, run));
+            << gpu_text(gpu_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
@@ -252,7 +252,7 @@ ExitCode tune(const TuneOptions& options) {
   report.notice(honesty_line(device));
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   WorkbenchOptions bench_options = options.session.bench_options(services, check_seed);
-  bench_options.compiles_opening = !options.resume;
+  bench_options.compiles_initial_population = !options.resume;
   if (Objective(options.tuner.objective).uses_energy()) {
     bench_options.energy_s = kCandidateEnergy_s;
   }
@@ -265,7 +265,8 @@ ExitCode tune(const TuneOptions& options) {
                      .evo_version = full_version(),
                      .warm_start = options.warm_start,
                      .group = ContentHash().add(std::to_string(fresh_seed())).hex()};
-  if (!options.has_children) request.tuner.children = default_children(bench.task().shape_count());
+  if (!options.has_offspring)
+    request.tuner.offspring = default_offspring(bench.task().shape_count());
   OpenRun open = options.resume ? continue_run(store, bench, request, *options.resume)
                                 : begin_run(store, bench, request);
   run = open.ids.front();
@@ -286,8 +287,9 @@ ExitCode tune(const TuneOptions& options) {
   }
 }
 
-/// The number of compilers from which the default of --window is computed at the start of a run.
-/// If other hosts may compile, assumes at least kElsewhere compilers, because hosts connect later.
+/// The number of compilers from which the default of --max-in-flight is computed at the start of a
+/// run. If other hosts may compile, assumes at least kElsewhere compilers, because hosts connect
+/// later.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();
@@ -301,12 +303,12 @@ ExitCode run(int argc, char** argv) {
   if (const auto done = parse_command_line(app, argc, argv, tune_value_lists())) return *done;
   if (app.got_subcommand("doctor")) return run_doctor(options.json || options.doctor_json);
   (void)explain_seconds(options.explain, 0);
-  options.has_children = app.count("--children") > 0;
-  if (app.count("--window") == 0) {
-    options.tuner.window =
-        app.count("--children") > 0
-            ? options.tuner.children
-            : default_window(compilers_of(options), strategy_learns(options.tuner.strategy));
+  options.has_offspring = app.count("--offspring") > 0;
+  if (app.count("--max-in-flight") == 0) {
+    options.tuner.max_in_flight =
+        app.count("--offspring") > 0
+            ? options.tuner.offspring
+            : default_max_in_flight(compilers_of(options), strategy_learns(options.tuner.strategy));
   }
   options.take_resumption(app);
   handle_stop_signals();

@@ -76,8 +76,8 @@ std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_
   if (!is_host) return {"cuda:0"};
   const CudaFacts facts = survey_cuda(program);
   devices.clear();
-  for (const CudaCard& card : facts.cards) {
-    devices.push_back("cuda:" + std::to_string(card.ordinal));
+  for (const CudaGpu& gpu : facts.gpus) {
+    devices.push_back("cuda:" + std::to_string(gpu.ordinal));
   }
   if (devices.empty()) {
     std::fprintf(stderr, "evo-worker: no GPU on %s%s%s; this host offers compilers only\n",

@@ -25,11 +25,11 @@ struct DeviceInfo {
   bool counts_energy = false;     ///< whether there is an energy counter; not stored in the
                                   ///< database
   std::string driver;             ///< driver version, or the virtual GPU's version
-  std::string uuid = {};          ///< UUID of the card, "GPU-0a1b…"; empty for a virtual device
+  std::string uuid = {};          ///< UUID of the GPU, "GPU-0a1b…"; empty for a virtual device
   std::string host = {};          ///< the host of the device; empty for this machine
 };
 
-/// True for a part of a card (a MIG instance), whose times depend on the load of the other parts.
+/// True for a part of a GPU (a MIG instance), whose times depend on the load of the other parts.
 /// The driver's name for the device contains " MIG ", as in "NVIDIA A100-SXM4-40GB MIG 1g.5gb".
 [[nodiscard]] inline bool is_slice(const DeviceInfo& device) {
   return device.name.find(" MIG ") != std::string::npos;

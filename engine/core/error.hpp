@@ -57,7 +57,7 @@ class MissingError : public Error {
 };
 
 /// This machine has no GPU. A GPU that cannot be used causes a MissingError of another class.
-class NoCardError : public MissingError {
+class NoGpuError : public MissingError {
  public:
   using MissingError::MissingError;
 };

@@ -6,11 +6,11 @@
 #include <vector>
 
 // Facts of a machine, as reported by the libraries of NVIDIA's driver and by NVRTC. Optional
-// figures are missing if a library or card does not report them.
+// figures are missing if a library or GPU does not report them.
 
 namespace evo {
 
-/// How many processes may use a card. The enumerators' values are those of nvmlComputeMode_t and
+/// How many processes may use a GPU. The enumerators' values are those of nvmlComputeMode_t and
 /// CUcomputemode.
 enum class ComputeMode {
   kDefault = 0,
@@ -22,15 +22,15 @@ enum class ComputeMode {
 /// The mode as text, for example "default" or "exclusive process".
 [[nodiscard]] std::string to_string(ComputeMode mode);
 
-/// A MIG instance: a part of a card that CUDA sees as a separate card.
-struct CardSlice {
+/// A MIG instance: a part of a GPU that CUDA sees as a separate GPU.
+struct GpuSlice {
   std::string name;  ///< for example "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
   std::string uuid;
   std::optional<std::uint64_t> memory_bytes = {};
 };
 
-/// The facts that NVML reports about a card.
-struct CardFacts {
+/// The facts that NVML reports about a GPU.
+struct GpuFacts {
   std::string name;
   std::string uuid;
   std::string bus_id;  ///< for example "0000:65:00.0"
@@ -44,9 +44,9 @@ struct CardFacts {
   bool held_at_application_clock = false;                    ///< whether this limit holds
                                                              ///< the clock down
   std::optional<ComputeMode> compute_mode = {};
-  std::optional<bool> mig = {};  ///< whether MIG splits the card; missing on cards without MIG
-  std::vector<CardSlice> slices = {};
-  std::vector<std::string> processes = {};  ///< processes that compute on the card, such as "4711
+  std::optional<bool> mig = {};  ///< whether MIG splits the GPU; missing on GPUs without MIG
+  std::vector<GpuSlice> slices = {};
+  std::vector<std::string> processes = {};  ///< processes that compute on the GPU, such as "4711
                                             ///< (python3)"
 };
 
@@ -55,11 +55,11 @@ struct NvmlFacts {
   std::string failure;  ///< why the library reports nothing; empty if it works
   std::string driver;   ///< driver version, such as "550.54.14"
   std::string cuda;     ///< the newest CUDA version that the driver supports, such as "12.4"
-  std::vector<CardFacts> cards;
+  std::vector<GpuFacts> gpus;
 };
 
-/// The facts that the CUDA driver reports about a card or MIG instance.
-struct CudaCard {
+/// The facts that the CUDA driver reports about a GPU or MIG instance.
+struct CudaGpu {
   int ordinal = 0;  ///< N in cuda:N
   std::string name;
   std::string uuid;  ///< the UUID of NVML without the prefix "GPU-" or "MIG-"
@@ -73,7 +73,7 @@ struct CudaFacts {
   std::string library;
   std::string failure;
   std::string cuda;  ///< CUDA version of the driver, such as "12.4"
-  std::vector<CudaCard> cards;
+  std::vector<CudaGpu> gpus;
 };
 
 struct NvrtcFacts {

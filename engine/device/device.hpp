@@ -17,7 +17,7 @@
 
 namespace evo {
 
-class CardMonitor;
+class GpuMonitor;
 
 /// Default number of input sets that timed launches use in turn. With k input sets, timed launches
 /// write k + 1 output sets in turn.
@@ -53,7 +53,7 @@ class Device {
   [[nodiscard]] virtual Predicting* predicting() { return nullptr; }
   [[nodiscard]] virtual Interpreting* interpreting() { return nullptr; }
   /// Reports clocks, power and energy of the GPU.
-  [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
+  [[nodiscard]] virtual GpuMonitor* monitor() { return nullptr; }
 };
 
 /// The device's interface for measuring times. Throws std::logic_error if the device does not

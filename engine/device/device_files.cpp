@@ -16,10 +16,10 @@ namespace {
 /// True for the names of device files that CUDA needs; false for others, such as nvidia-modeset and
 /// nvidia-caps.
 bool is_needed(const std::string& name) {
-  constexpr std::string_view kCard = "nvidia";
+  constexpr std::string_view kGpu = "nvidia";
   if (name == "nvidiactl" || name == "nvidia-uvm") return true;
-  return name.size() > kCard.size() && name.starts_with(kCard) &&
-         std::all_of(name.begin() + kCard.size(), name.end(),
+  return name.size() > kGpu.size() && name.starts_with(kGpu) &&
+         std::all_of(name.begin() + kGpu.size(), name.end(),
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 

@@ -13,19 +13,19 @@ const std::vector<std::byte>& guard_pattern() {
   return pattern;
 }
 
-std::optional<std::string> guard_damage_text(const std::string& buffer, std::size_t bytes,
-                                             std::optional<std::size_t> past_end,
-                                             std::optional<std::size_t> before_start) {
+std::optional<std::string> guard_violation_text(const std::string& buffer, std::size_t bytes,
+                                                std::optional<std::size_t> past_end,
+                                                std::optional<std::size_t> before_start) {
   const std::string head =
-      "wrote outside buffer '" + buffer + "' (" + std::to_string(bytes) + " bytes): first damage ";
+      "wrote outside buffer '" + buffer + "' (" + std::to_string(bytes) + " bytes): first byte ";
   if (past_end) return head + std::to_string(*past_end) + " bytes past its end";
   if (before_start) return head + std::to_string(*before_start) + " bytes before its start";
   return std::nullopt;
 }
 
-std::optional<std::string> find_guard_damage(const std::string& buffer, std::size_t bytes,
-                                             std::span<const std::byte> before,
-                                             std::span<const std::byte> after) {
+std::optional<std::string> find_guard_violation(const std::string& buffer, std::size_t bytes,
+                                                std::span<const std::byte> before,
+                                                std::span<const std::byte> after) {
   const std::vector<std::byte>& pattern = guard_pattern();
   std::optional<std::size_t> past_end;
   std::optional<std::size_t> before_start;
@@ -35,7 +35,7 @@ std::optional<std::string> find_guard_damage(const std::string& buffer, std::siz
   for (std::size_t i = before.size(); i > 0 && !before_start; --i) {
     if (before[i - 1] != pattern[i - 1]) before_start = before.size() - i + 1;
   }
-  return guard_damage_text(buffer, bytes, past_end, before_start);
+  return guard_violation_text(buffer, bytes, past_end, before_start);
 }
 
 }  // namespace evo

@@ -14,7 +14,7 @@ std::unique_ptr<Device> open_device(const std::string& id) {
   if (id == "auto") {
     try {
       return open_cuda_device(0);
-    } catch (const NoCardError&) {
+    } catch (const NoGpuError&) {
       return open_device(std::string(kDefaultVirtualDevice));
     }
   }

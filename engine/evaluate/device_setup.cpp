@@ -24,9 +24,9 @@ constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 /// and SampledCheck or ElementSample can check it, a virtual GPU checks only a part of its work.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// In a screening, a virtual GPU executes at most about this number of floating-point operations
+/// In a quick check, a virtual GPU executes at most about this number of floating-point operations
 /// (2^27) on each shape, unless it cannot check a part of the shape.
-constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
+constexpr double kFlopsOfQuickCheckWhenInterpreted = 134217728.0;
 
 /// On a virtual GPU, a thread without arithmetic takes about as long as this number of
 /// floating-point operations.
@@ -46,7 +46,7 @@ constexpr double kMostInterpretedBytes = 268435456.0;
 void limit_interpreted_work(CorrectnessOptions& options) {
   options.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
   options.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
-  options.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
+  options.flops_of_quick_check = kFlopsOfQuickCheckWhenInterpreted;
   options.flops_of_thread = kFlopsOfThreadWhenInterpreted;
 }
 
@@ -153,7 +153,7 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   // start first, because the setup needs their results.
   if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task));
-  for (const Candidate& candidate : options.opening) {
+  for (const Candidate& candidate : options.initial_population) {
     compilations.prefetch(task.request_for(candidate));
   }
   SessionSetup setup;

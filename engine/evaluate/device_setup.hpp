@@ -15,7 +15,7 @@ struct DeviceSetupOptions {
   std::uint64_t check_seed = 0;  ///< seed of the inputs; draw a new one for every run
   bool flush_l2 = false;         ///< flushes the L2 cache before every timed launch
   /// The first candidates of the search, which are compiled already during the setup.
-  std::vector<Candidate> opening = {};
+  std::vector<Candidate> initial_population = {};
 };
 
 /// Compiles the reference and the check kernels in parallel, and returns the setup for all devices.

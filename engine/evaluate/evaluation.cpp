@@ -12,7 +12,7 @@ const ShapeEvaluation* Evaluation::on(std::size_t shape) const {
 void Evaluation::take_measurements(const Evaluation& other) {
   checks = other.checks;
   rejection = other.rejection;
-  screened = other.screened;
+  only_quick_check = other.only_quick_check;
   was_run = other.was_run;
   check_ms = other.check_ms;
   for (ShapeEvaluation& here : shapes) {
@@ -20,7 +20,7 @@ void Evaluation::take_measurements(const Evaluation& other) {
     if (there == nullptr) continue;
     here.timing = there->timing;
     here.place = there->place;
-    here.card = there->card;
+    here.gpu = there->gpu;
     here.energy = there->energy;
     here.time_ms = there->time_ms;
     here.early_stop_us = there->early_stop_us;

@@ -28,10 +28,10 @@ struct ShapeEvaluation {
   /// of the build; at least 0.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
-  TimingPlace place = {};              ///< host and device that timed the kernel
-  std::optional<CardState> card = {};  ///< state of the card during the timing
-  std::optional<Energy> energy = {};   ///< set if the objective needs the energy
-  double time_ms = 0;                  ///< wall time of the timing and of the energy measurement
+  TimingPlace place = {};             ///< host and device that timed the kernel
+  std::optional<GpuState> gpu = {};   ///< state of the GPU during the timing
+  std::optional<Energy> energy = {};  ///< set if the objective needs the energy
+  double time_ms = 0;                 ///< wall time of the timing and of the energy measurement
   /// A kernel that is certainly slower than this limit is timed coarsely.
   double early_stop_us = std::numeric_limits<double>::infinity();
 };
@@ -46,8 +46,8 @@ struct Evaluation {
   std::vector<ShapeEvaluation> shapes = {};  ///< in the requested order; at least one
   std::vector<CheckResult> checks = {};
   std::optional<Rejection> rejection = {};  ///< a rejection on one shape rejects the candidate
-  /// the candidate passed a screening and needs the full check before it enters the elite
-  bool screened = false;
+  /// the candidate passed a quick check and needs the full check before it enters the elite
+  bool only_quick_check = false;
   bool was_run = false;    ///< whether the kernel ran on a device
   bool duplicate = false;  ///< the kernel was judged before and is not run again
   double check_ms = 0;     ///< wall time of the check

@@ -117,14 +117,14 @@ Task<std::optional<Rejection>> Evaluator::correctness_gate(const DeviceLease& le
     if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
     limits_us.push_back(on.early_stop_us);
   }
-  auto answer = co_await lease.at(Phase::kChecking).check(kernel, how.effort, limits_us);
+  auto answer = co_await lease.at(Phase::kChecking).check(kernel, how.check_kind, limits_us);
   result.check_ms = answer.wall_ms;
   if (auto* failure = std::get_if<WorkerFailure>(&answer.result)) {
     co_return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }
   auto& outcome = std::get<CorrectnessResult>(answer.result);
   result.checks = std::move(outcome.checks);
-  result.screened = !outcome.complete;
+  result.only_quick_check = !outcome.complete;
   for (const CheckedTime& time : outcome.times) {
     const auto named = std::ranges::find(kernel.shapes, time.shape);
     if (!time.too_slow || named == kernel.shapes.end()) continue;
@@ -144,7 +144,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
     if (on.timing) continue;  // The kernel is too slow, so the rough time from its check suffices.
     if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
     auto answer =
-        co_await lease.at(Phase::kTiming).time(kernel, shape, how.effort, on.early_stop_us);
+        co_await lease.at(Phase::kTiming).time(kernel, shape, how.check_kind, on.early_stop_us);
     on.time_ms = answer.wall_ms;
     const std::string where = result.shapes.size() > 1 ? "shape " + shape + ": " : "";
     if (auto* failure = std::get_if<WorkerFailure>(&answer.result)) {
@@ -153,13 +153,13 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
     auto& outcome = std::get<TimingResult>(answer.result);
     on.timing = outcome.timing;
     on.place = devices_.place(lease.device());
-    on.card = std::move(outcome.card);
+    on.gpu = std::move(outcome.gpu);
     is_aged = is_aged || outcome.aged;
     if (!outcome.rejection) continue;
     if (!where.empty()) outcome.rejection->reason.insert(0, where);
     co_return std::move(outcome.rejection);
   }
-  result.screened = result.screened || !is_aged;
+  result.only_quick_check = result.only_quick_check || !is_aged;
   co_return std::nullopt;
 }
 

@@ -15,7 +15,7 @@ namespace evo {
 
 /// Options for the evaluation of one candidate.
 struct EvaluateOptions {
-  Effort effort = Effort::kFull;
+  CheckKind check_kind = CheckKind::kFull;
   std::vector<std::size_t> shapes = {};  ///< empty: all that TuningTask::shapes_for() returns
   /// The limits for resources; if null, the space's policy applies.
   const ResourcePolicy* policy = nullptr;

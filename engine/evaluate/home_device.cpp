@@ -40,26 +40,26 @@ Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const Kerne
 Task<OrFailure<CorrectnessResult>> HomeDevice::check_fully(const KernelUnderTest& kernel) {
   const auto passed = passed_.find(kernel.key);
   if (passed != passed_.end()) co_return passed->second;
-  auto answer = co_await device().check(kernel, Effort::kAfterScreening, {});
+  auto answer = co_await device().check(kernel, CheckKind::kAfterQuick, {});
   const auto* result = std::get_if<CorrectnessResult>(&answer.result);
   if (result != nullptr && !result->rejection) passed_.emplace(kernel.key, *result);
   co_return std::move(answer.result);
 }
 
 Task<OrFailure<CorrectnessResult>> HomeDevice::check_quickly(const KernelUnderTest& kernel) {
-  auto answer = co_await device().check(kernel, Effort::kScreening, {});
+  auto answer = co_await device().check(kernel, CheckKind::kQuick, {});
   co_return std::move(answer.result);
 }
 
 Task<std::optional<Rejection>> HomeDevice::judge_alone(const KernelUnderTest& kernel,
                                                        std::size_t shape) {
-  auto checked = co_await device().check(kernel, Effort::kFull, {});
+  auto checked = co_await device().check(kernel, CheckKind::kFull, {});
   if (auto* failure = std::get_if<WorkerFailure>(&checked.result)) {
     co_return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }
   auto& check = std::get<CorrectnessResult>(checked.result);
   if (check.rejection) co_return std::move(check.rejection);
-  auto timed = co_await device().time(kernel, name_of(shape), Effort::kFull, kNoEarlyStop);
+  auto timed = co_await device().time(kernel, name_of(shape), CheckKind::kFull, kNoEarlyStop);
   if (auto* failure = std::get_if<WorkerFailure>(&timed.result)) {
     co_return Rejection{Gate::kTiming, std::move(failure->reason)};
   }
@@ -70,7 +70,7 @@ Task<std::optional<Timing>> HomeDevice::time_again(const KernelUnderTest& kernel
                                                    std::size_t shape) {
   // With a limit of 0 µs, timing stops after a few samples, because every kernel is slower.
   const double early_stop_us = closely ? kNoEarlyStop : 0;
-  auto answer = co_await device().time(kernel, name_of(shape), Effort::kScreening, early_stop_us);
+  auto answer = co_await device().time(kernel, name_of(shape), CheckKind::kQuick, early_stop_us);
   const auto* result = std::get_if<TimingResult>(&answer.result);
   if (result == nullptr || result->rejection) co_return std::nullopt;
   co_return result->timing;

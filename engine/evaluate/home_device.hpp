@@ -36,10 +36,10 @@ class HomeDevice {
   /// suspected kernel first. If both kernels pass, repeats the comparison once.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
-  /// Makes the full check of a kernel that passed a screening. The result of a passed check is
+  /// Makes the full check of a kernel that passed a quick check. The result of a passed check is
   /// kept, because the elites of several shapes may need it.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
-  /// Makes a screening, which is a shortened check, of a kernel.
+  /// Makes a quick check, which is a shortened check, of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
   /// Checks a green kernel and times it alone, not in turn with another kernel. Returns why the
   /// kernel is no longer green, or nullopt.

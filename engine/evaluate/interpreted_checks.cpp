@@ -56,7 +56,7 @@ Task<> InterpretedChecks::work() {
   try {
     while (const KernelUnderTest* wanted = next()) {
       const KernelUnderTest kernel = *wanted;
-      auto answer = co_await interpreter_->check(kernel, Effort::kScreening, {});
+      auto answer = co_await interpreter_->check(kernel, CheckKind::kQuick, {});
       known_[kernel.key] = outcome_of(std::move(answer.result));
       changed_.notify();
     }

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "engine/core/formulas.hpp"
+#include "engine/problem/external_names.hpp"
 #include "engine/problem/known_names.hpp"
-#include "engine/problem/surroundings.hpp"
+#include "engine/space/external_names.hpp"
 #include "engine/space/parameter.hpp"
-#include "engine/space/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -19,8 +19,9 @@ bool depends_on_shape(const std::string& expression, const Shape& shape) {
 
 /// The formulas that replace names in a constraint, as in formulas_for_constraints(). Names that a
 /// ShapeCondition may contain (shape variables, macros, SM_COUNT) have no formula and are kept.
-Formulas surroundings(const Problem& problem, const KernelSpec& kernel,
-                      const SpaceDefinition& space, const Shape& timed, const DeviceInfo& device) {
+Formulas external_names(const Problem& problem, const KernelSpec& kernel,
+                        const SpaceDefinition& space, const Shape& timed,
+                        const DeviceInfo& device) {
   Formulas formulas = formulas_for_constraints(problem, kernel, timed, device);
   formulas.erase("SM_COUNT");
   for (const auto& [name, expression] : problem.shape_macros) formulas[name] = expression.text();
@@ -56,7 +57,7 @@ std::vector<ShapeCondition> shape_conditions(const Problem& problem, const Kerne
     conditions.push_back(
         {kernel.shapes_where.text(), "template " + kernel.name + " supports no other shapes"});
   }
-  const Formulas formulas = surroundings(problem, kernel, space, timed, device);
+  const Formulas formulas = external_names(problem, kernel, space, timed, device);
   for (const ConstraintText& constraint : space.constraints) {
     const std::string expression = with_formulas(constraint.shown(), formulas);
     if (!depends_on_shape(expression, timed)) continue;

@@ -50,7 +50,7 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
   if (!options.allow_programs) require_no_programs(task_.problem());
   const auto set_up = [&]() -> Task<> {
     DeviceSetupOptions how = options.device;
-    if (options.compiles_opening) how.opening = opening();
+    if (options.compiles_initial_population) how.initial_population = initial_population();
     setup_ = co_await device_setup(task_, compilations_, std::move(how));
     co_await set_up_devices();
   };
@@ -64,7 +64,7 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
 
 Workbench::~Workbench() { services_.loop->end_all(); }
 
-std::vector<Candidate> Workbench::opening() const {
+std::vector<Candidate> Workbench::initial_population() const {
   std::vector<Candidate> candidates;
   for (const Milestone& milestone : task_.space().definition().milestones) {
     if (!task_.shapes_for(milestone.candidate).empty()) candidates.push_back(milestone.candidate);

@@ -24,9 +24,9 @@ struct WorkbenchOptions {
   /// not measured.
   double energy_s = 0;
   /// Whether the milestones and the default configuration are compiled while the devices are set
-  /// up. A search sets `compiles_opening`, because it requests the milestones and the default
-  /// configuration first.
-  bool compiles_opening = false;
+  /// up. A search sets `compiles_initial_population`, because it requests the milestones and the
+  /// default configuration first.
+  bool compiles_initial_population = false;
 };
 
 /// The services that a workbench uses.
@@ -120,7 +120,7 @@ class Workbench {
  private:
   Task<HomeDevice> home();
   Task<> set_up_devices();
-  [[nodiscard]] std::vector<Candidate> opening() const;
+  [[nodiscard]] std::vector<Candidate> initial_population() const;
 
   Services services_;
   TuningTask task_;

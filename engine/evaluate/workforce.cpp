@@ -17,7 +17,7 @@ void tell(const WorkforceOptions& options, const std::string& kind, const std::s
 std::string refusal_of_slice(const DeviceInfo& info) {
   if (!is_slice(info)) return {};
   return "the device is a MIG slice (" + info.name +
-         "), and its times depend on the other slices of the card; allowed: whole GPUs; disable "
+         "), and its times depend on the other slices of the GPU; allowed: whole GPUs; disable "
          "MIG on that host, or lend only the host's compilers";
 }
 

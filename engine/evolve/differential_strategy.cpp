@@ -19,10 +19,12 @@ constexpr int kAttempts = 10;
 ///    fastest member, and a and b are random members. The formula applies to the indices of the
 ///    values; a random number from −0.5 to 0.5 is added, and the sum is rounded and clamped. For a
 ///    parameter without order, choose the value of x, best or a at random.
-/// 3. Cross the mutant with x (binomial crossover), and repair the child if it is invalid. Repeat
-///    steps 2 and 3, at most kAttempts times, until the child is valid and was not proposed before.
-///    If there is no such child, random candidates fill the rest of the generation.
-/// 4. A child that is faster than x replaces x. A random candidate that is faster than the slowest
+/// 3. Cross the mutant with x (binomial crossover), and repair the offspring if it is invalid.
+/// Repeat
+///    steps 2 and 3, at most kAttempts times, until the offspring is valid and was not proposed
+///    before. If there is no such offspring, random candidates fill the rest of the generation.
+/// 4. An offspring that is faster than x replaces x. A random candidate that is faster than the
+/// slowest
 ///    member replaces this member.
 class DifferentialStrategy final : public SearchBase {
  public:
@@ -33,7 +35,7 @@ class DifferentialStrategy final : public SearchBase {
     while (population_.size() == kPopulation && proposals.size() < count) {
       bool found = false;
       for (int attempt = 0; attempt < kAttempts && !found; ++attempt) {
-        found = take(child(turn_), proposals);
+        found = take(offspring(turn_), proposals);
       }
       if (!found) break;
       target_of_[proposals.back()] = turn_;
@@ -68,13 +70,13 @@ class DifferentialStrategy final : public SearchBase {
     if (is_faster(scored, *worst)) *worst = scored;
   }
 
-  Candidate child(std::size_t target) {
+  Candidate offspring(std::size_t target) {
     const Candidate& x = population_[target].candidate;
     const Candidate& best =
         std::min_element(population_.begin(), population_.end(), is_faster)->candidate;
     const Candidate& a = population_[random_.below(kPopulation)].candidate;
     const Candidate& b = population_[random_.below(kPopulation)].candidate;
-    Candidate child = x;
+    Candidate offspring = x;
     const std::size_t forced = active_.empty() ? 0 : active_[random_.below(active_.size())];
     for (const std::size_t p : active_) {
       if (p != forced && random_.uniform() >= kCrossover) continue;
@@ -82,13 +84,15 @@ class DifferentialStrategy final : public SearchBase {
         const double moved = x.choice[p] + kWeight * (best.choice[p] - x.choice[p]) +
                              kWeight * (a.choice[p] - b.choice[p]) + random_.uniform() - 0.5;
         const auto last = static_cast<double>(space_.value_count(p) - 1);
-        child.choice[p] = static_cast<std::uint16_t>(std::clamp(std::round(moved), 0.0, last));
+        offspring.choice[p] = static_cast<std::uint16_t>(std::clamp(std::round(moved), 0.0, last));
       } else {
         const std::uint64_t source = random_.below(3);
-        child.choice[p] = source == 0 ? x.choice[p] : source == 1 ? best.choice[p] : a.choice[p];
+        offspring.choice[p] = source == 0   ? x.choice[p]
+                              : source == 1 ? best.choice[p]
+                                            : a.choice[p];
       }
     }
-    return repair(space_, child, random_);
+    return repair(space_, offspring, random_);
   }
 
   std::vector<Scored> population_;

@@ -10,10 +10,10 @@
 namespace evo {
 namespace {
 
-constexpr int kChildAttempts = 20;  ///< attempts to make a child that is valid and new
+constexpr int kOffspringAttempts = 20;  ///< attempts to make an offspring that is valid and new
 
 /// EvoEngineer-Free knows only which candidates are valid and which candidate is the best. The
-/// children are copies of the best candidate with one or more changes.
+/// offspring are copies of the best candidate with one or more changes.
 class FreeStrategy : public SearchBase {
  public:
   using SearchBase::SearchBase;
@@ -21,8 +21,8 @@ class FreeStrategy : public SearchBase {
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
     for (std::size_t i = 0; best_ && !active_.empty() && i < count; ++i) {
-      for (int attempt = 0; attempt < kChildAttempts; ++attempt) {
-        if (take(child(), proposals)) break;
+      for (int attempt = 0; attempt < kOffspringAttempts; ++attempt) {
+        if (take(offspring(), proposals)) break;
       }
     }
     fill(proposals, count);
@@ -43,13 +43,13 @@ class FreeStrategy : public SearchBase {
     return changes;
   }
 
-  virtual Candidate child() {
-    Candidate child = best_->candidate;
+  virtual Candidate offspring() {
+    Candidate offspring = best_->candidate;
     for (std::size_t changes = change_count(); changes > 0; --changes) {
       const std::size_t p = active_[random_.below(active_.size())];
-      child.choice[p] = other_value(p, child.choice[p]);
+      offspring.choice[p] = other_value(p, offspring.choice[p]);
     }
-    return child;
+    return offspring;
   }
 
   std::optional<Scored> best_;
@@ -104,13 +104,13 @@ class InsightStrategy final : public FreeStrategy {
     return center + normal * spread / std::sqrt(weight);
   }
 
-  Candidate child() override {
-    Candidate child = best_->candidate;
+  Candidate offspring() override {
+    Candidate offspring = best_->candidate;
     for (std::size_t changes = change_count(); changes > 0; --changes) {
-      const auto [parameter, value] = best_change(child);
-      child.choice[parameter] = value;
+      const auto [parameter, value] = best_change(offspring);
+      offspring.choice[parameter] = value;
     }
-    return child;
+    return offspring;
   }
 
   /// Picks kDraws random changes, each of one parameter of `from`. Returns the change (parameter

@@ -9,15 +9,16 @@ namespace {
 
 constexpr std::size_t kBreeders = 20;
 constexpr std::size_t kTournament = 3;
-constexpr int kBreedAttempts = 20;  ///< attempts to breed each new child
+constexpr int kBreedAttempts = 20;  ///< attempts to breed each new offspring
 
 /// 1. The population consists of the kBreeders fastest candidates so far that passed all gates.
 /// 2. Select two different parents by tournaments.
 /// 3. Apply uniform crossover; then mutate, with probability 1 / n, each of the n parameters that
 ///    have several values.
-/// 4. Repair the child if it is invalid. Breed another, in at most kBreedAttempts attempts, if the
-///    child was proposed or observed before. Random candidates replace children before kBreeders
-///    candidates are observed, and after the last attempt.
+/// 4. Repair the offspring if it is invalid. Breed another, in at most kBreedAttempts attempts, if
+/// the
+///    offspring was proposed or observed before. Random candidates replace offspring before
+///    kBreeders candidates are observed, and after the last attempt.
 class GeneticStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;
@@ -26,7 +27,7 @@ class GeneticStrategy final : public SearchBase {
     std::vector<Candidate> proposals;
     for (std::size_t i = 0; observed_ >= kBreeders && i < count; ++i) {
       for (int attempt = 0; attempt < kBreedAttempts && population_.size() > 1; ++attempt) {
-        if (take(child(), proposals)) break;
+        if (take(offspring(), proposals)) break;
       }
     }
     fill(proposals, count);
@@ -55,18 +56,19 @@ class GeneticStrategy final : public SearchBase {
     return winner;
   }
 
-  Candidate child() {
+  Candidate offspring() {
     const std::size_t first = tournament();
     std::size_t second = tournament();
     while (second == first) second = random_.below(population_.size());
-    Candidate child = population_[first].candidate;
+    Candidate offspring = population_[first].candidate;
     for (const std::size_t p : active_) {
-      if (random_.below(2) == 0) child.choice[p] = population_[second].candidate.choice[p];
+      if (random_.below(2) == 0) offspring.choice[p] = population_[second].candidate.choice[p];
     }
     for (const std::size_t p : active_) {
-      if (random_.below(active_.size()) == 0) child.choice[p] = other_value(p, child.choice[p]);
+      if (random_.below(active_.size()) == 0)
+        offspring.choice[p] = other_value(p, offspring.choice[p]);
     }
-    return repair(space_, child, random_);
+    return repair(space_, offspring, random_);
   }
 
   std::vector<Scored> population_;

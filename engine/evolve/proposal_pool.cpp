@@ -43,11 +43,11 @@ Candidate ProposalPool::crossed(std::span<const Candidate> parents, Random& rand
   const std::size_t first = random.below(parents.size());
   const std::size_t skipped = random.below(parents.size() - 1);
   const std::size_t second = skipped >= first ? skipped + 1 : skipped;
-  Candidate child = parents[first];
+  Candidate offspring = parents[first];
   for (const std::size_t p : encoding_->active()) {
-    if (random.below(2) == 0) child.choice[p] = parents[second].choice[p];
+    if (random.below(2) == 0) offspring.choice[p] = parents[second].choice[p];
   }
-  return random.below(2) == 0 ? child : mutated(std::move(child), 1, random);
+  return random.below(2) == 0 ? offspring : mutated(std::move(offspring), 1, random);
 }
 
 void ProposalPool::breed(std::span<const Candidate> parents, const PoolSettings& settings,

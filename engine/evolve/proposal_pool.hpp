@@ -19,7 +19,7 @@ struct PoolSettings {
   /// if there are more
   std::size_t neighbours = 80;
   std::size_t mutants = 120;  ///< copies of a parent with two or three random changes
-  /// children of two parents, with probability 1/2 with one more change
+  /// offspring of two parents, with probability 1/2 with one more change
   std::size_t crossovers = 50;
   std::size_t randoms = 150;
   std::size_t kept = 60;     ///< climb() keeps this many of the most promising candidates

@@ -12,7 +12,7 @@
 namespace evo {
 
 /// The text that a drafted file contains in place of an unknown value: "TODO: " followed by `what`.
-/// core/unfinished.hpp searches files for such texts.
+/// core/placeholder.hpp searches files for such texts.
 [[nodiscard]] std::string todo(const std::string& what);
 [[nodiscard]] bool is_todo(const std::string& text);
 

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "engine/core/unfinished.hpp"
+#include "engine/core/placeholder.hpp"
 #include "engine/intake/draft.hpp"
 #include "engine/intake/reference_stub.hpp"
 #include "engine/problem/dtype.hpp"
@@ -301,8 +301,8 @@ std::string space_text(const Draft& draft) {
 
 }  // namespace
 
-std::string todo(const std::string& what) { return std::string(kUnfinished) + ": " + what; }
-bool is_todo(const std::string& text) { return text.starts_with(kUnfinished); }
+std::string todo(const std::string& what) { return std::string(kPlaceholder) + ": " + what; }
+bool is_todo(const std::string& text) { return text.starts_with(kPlaceholder); }
 
 std::vector<DraftFile> rendered(const Draft& draft) {
   const std::string folder = "kernel_templates/" + draft.name + "/";

@@ -65,7 +65,7 @@ struct MachineRates {
   double l2_copy_port_bytes = 0;   ///< limit of the bytes that one SM copies by cp.async per clock
   double l2_write_port_bytes = 0;  ///< limit of the bytes that one SM writes per clock
   double dram_bytes = 0;           ///< bytes read per clock and SM, if all SMs read
-  double dram_reached = 0;         ///< attainable share of the card's peak bandwidth
+  double dram_reached = 0;         ///< attainable share of the GPU's peak bandwidth
   double instruction_cache = 0;    ///< size in bytes
   double fetch_clocks = 0;         ///< time to fetch 128 bytes of code from this cache
   double far_fetch_clocks = 0;     ///< time to fetch 128 bytes if the kernel exceeds this cache

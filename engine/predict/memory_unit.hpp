@@ -9,7 +9,7 @@
 namespace evo {
 
 /// How a launch uses the L2 cache and the DRAM, which all SMs share.
-struct CardShare {
+struct GpuShare {
   double active = 1;    ///< share of the SMs that have a CTA
   double distinct = 1;  ///< fraction of the traffic that is a first access, see distinct_share()
 };
@@ -21,7 +21,7 @@ struct CardShare {
 /// if all SMs were loading.
 class MemoryUnit {
  public:
-  explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})
+  explicit MemoryUnit(const MachineRates& rates, const GpuShare& share = {})
       : rates_(rates),
         copy_bytes_(std::max(
             std::min(rates.l2_bytes / (share.active * share.distinct), rates.l2_copy_port_bytes),

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "engine/core/names.hpp"
-#include "engine/core/unfinished.hpp"
+#include "engine/core/placeholder.hpp"
 #include "engine/problem/argument_json.hpp"
 #include "engine/problem/kernel_json.hpp"
 #include "engine/problem/problem.hpp"

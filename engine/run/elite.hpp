@@ -18,7 +18,7 @@ struct EliteMember {
   Candidate candidate;
   double p50_us = 0;
   KernelUnderTest kernel;
-  bool screened = false;  ///< passed the screening, but not the full check
+  bool only_quick_check = false;  ///< passed the quick check, but not the full check
   /// The value of the run's objective; nullopt if the objective is the time.
   std::optional<double> objective = {};
 

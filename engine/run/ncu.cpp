@@ -95,7 +95,7 @@ NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
   }
   if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {
-        "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or "
+        "no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM): run as root, or "
         "set the driver's option NVreg_RestrictProfilingToAdminUsers to 0"};
   }
   if (end.kind == ProgramEnd::Kind::kTooLong) return {"Nsight Compute did not end in time"};
@@ -121,8 +121,8 @@ NcuResult read_ncu_csv(std::string_view text, const std::vector<std::string>& me
     for (const auto& row : table.rows) {
       const auto value = number_in(row[*column]);
       if (!value) {
-        return NcuFailure{fmt::format("Nsight Compute has no value of {} on this card: '{}'",
-                                      metric, printable(row[*column]))};
+        return NcuFailure{fmt::format("Nsight Compute has no value of {} on this GPU: '{}'", metric,
+                                      printable(row[*column]))};
       }
       sum += *value;
       weighed += weight_of(row) * *value;

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/card_state.hpp"
 #include "engine/core/expression.hpp"
+#include "engine/core/gpu_state.hpp"
 #include "engine/core/measurement.hpp"
 
 namespace evo {

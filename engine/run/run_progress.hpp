@@ -22,9 +22,9 @@ struct RunProgress {
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
-  std::size_t in_flight = 0;  ///< candidates whose evaluation has not ended
-  std::size_t window = 0;     ///< limit of `in_flight`
-  std::size_t left_out = 0;   ///< green kernels not compared with the elite for lack of time
+  std::size_t in_flight = 0;      ///< candidates whose evaluation has not ended
+  std::size_t max_in_flight = 0;  ///< limit of `in_flight`
+  std::size_t left_out = 0;       ///< green kernels not compared with the elite for lack of time
   std::map<Gate, std::size_t> rejected;
   /// The fastest time of a green kernel on a shape; 0 if there is none yet.
   struct Best {

@@ -17,9 +17,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The value of --window for runs of old versions of evo-tune, which did not store the value.
-constexpr std::size_t kWindowOfOldRuns = 8;
-
 /// Describes in the file of a recording how the times were measured, for readers of the file.
 OrderedJson protocol(const Workbench& bench) {
   if (bench.task().device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
@@ -54,7 +51,7 @@ std::vector<KnownCandidate> known_from(const Workbench& bench, const nlohmann::j
 
 std::string options_json(const Workbench& bench, const RunRequest& request) {
   OrderedJson options = {{"generations", request.tuner.generations},
-                         {"window", request.tuner.window},
+                         {"max_in_flight", request.tuner.max_in_flight},
                          {"check_seed", request.check_seed},
                          {"cold", request.cold}};
   if (request.tuner.objective != "time") options["objective"] = request.tuner.objective;
@@ -90,7 +87,7 @@ RunInfo run_info(const Workbench& bench, const RunRequest& request, std::size_t 
   info.seed = request.tuner.seed;
   info.strategy = request.tuner.strategy;
   info.elite_size = static_cast<int>(request.tuner.elite);
-  info.children = static_cast<int>(request.tuner.children);
+  info.offspring = static_cast<int>(request.tuner.offspring);
   info.flops_per_launch = bench.task().problem().flops.evaluate(bench.task().shape(at).variables);
   info.bytes_per_launch = bench.task().problem().bytes.evaluate(bench.task().shape(at).variables);
   info.options_json = options_json(bench, request);
@@ -98,8 +95,8 @@ RunInfo run_info(const Workbench& bench, const RunRequest& request, std::size_t 
   return info;
 }
 
-std::size_t window_of(const RunInfo& info) {
-  return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
+std::size_t max_in_flight_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json).at("max_in_flight").get<std::size_t>();
 }
 
 bool is_given(const Resumption& resumption, std::string_view option) {
@@ -153,9 +150,10 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {is_recording(was) ? "--control-every" : "--children", std::to_string(was.children),
-       std::to_string(like.children)},
-      {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
+      {is_recording(was) ? "--control-every" : "--offspring", std::to_string(was.offspring),
+       std::to_string(like.offspring)},
+      {"--max-in-flight", std::to_string(max_in_flight_of(was)),
+       std::to_string(max_in_flight_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
@@ -236,7 +234,7 @@ OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& reques
                       {});  // rejects an unknown name early
   RunRequest begun = request;
   if (request.warm_start)
-    begun.tuner.known = find_known(store, bench.task(), request.tuner.children);
+    begun.tuner.known = find_known(store, bench.task(), request.tuner.offspring);
   return {store.start_runs(run_infos(bench, begun)), begun.tuner};
 }
 
@@ -250,8 +248,8 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
   run.tuner.seed = was.info.seed;
   run.tuner.strategy = was.info.strategy;
   run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
-  run.tuner.children = static_cast<std::size_t>(was.info.children);
-  run.tuner.window = window_of(was.info);
+  run.tuner.offspring = static_cast<std::size_t>(was.info.offspring);
+  run.tuner.max_in_flight = max_in_flight_of(was.info);
   run.tuner.known = known_from(bench, options);
   if (!is_given(resumption, "--count")) {
     run.tuner.candidates = options.value("candidates", kAnyNumber);

@@ -43,10 +43,11 @@ struct OpenRun {
 [[nodiscard]] OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& request);
 
 /// Opens the run that --resume continues, with its stored seeds, strategy, elite size, number of
-/// children, window and candidates of a warm start. The stored numbers of generations and of
-/// candidates (--count) also apply unless the command line gives others, so that a finished run can
-/// be extended. Throws InputError, without changing the stored run, if the run does not exist, or
-/// if space, problem, shape, device or an option that cannot change differs from the stored run.
+/// offspring, candidates in flight and candidates of a warm start. The stored numbers of
+/// generations and of candidates (--count) also apply unless the command line gives others, so that
+/// a finished run can be extended. Throws InputError, without changing the stored run, if the run
+/// does not exist, or if space, problem, shape, device or an option that cannot change differs from
+/// the stored run.
 [[nodiscard]] OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                                    const Resumption& resumption);
 

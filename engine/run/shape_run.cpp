@@ -98,7 +98,7 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   record.checks = bench_.task().checks_on(evaluation.checks, shape_);
   record.timing = here.timing;
   record.place = here.place;
-  record.card = here.card;
+  record.gpu = here.gpu;
   record.energy = here.energy;
   record.rejection = evaluation.rejection;
   record.compile_ms = evaluation.built.compile_ms;
@@ -129,7 +129,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
     record.rejection = first.rejection;
     if (record.rejection) record.rejection->detail = {};
   } else if (evaluation != nullptr && evaluation->is_green()) {
-    judged.screened = evaluation->screened;
+    judged.only_quick_check = evaluation->only_quick_check;
     judged.kernel = kernel_under_test(bench_.task(), *evaluation);
   }
   if (judged.is_green() && (fastest_us_ == 0 || record.timing->p50_us < fastest_us_)) {
@@ -179,8 +179,8 @@ bool ShapeRun::may_challenge(const Judged& judged) const {
 }
 
 EliteMember ShapeRun::member_of(const Judged& judged) const {
-  return {judged.stored.id,  judged.candidate, judged.stored.record.timing->p50_us,
-          kernel_of(judged), judged.screened,  objective_of(judged)};
+  return {judged.stored.id,  judged.candidate,        judged.stored.record.timing->p50_us,
+          kernel_of(judged), judged.only_quick_check, objective_of(judged)};
 }
 
 std::vector<EliteMember> ShapeRun::challengers() const {
@@ -281,7 +281,7 @@ std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& w
   }
   if (next == nullptr) return std::nullopt;
   EliteMember member = member_of(*next);
-  member.screened = true;
+  member.only_quick_check = true;
   return member;
 }
 
@@ -376,7 +376,7 @@ void ShapeRun::restore_generation(const GenerationRecord& generation) {
   for (const EliteEntry& entry : generation.elite) {
     EliteMember member = member_of(judged_.at(entry.candidate));
     member.p50_us = entry.p50_us;
-    member.screened = false;
+    member.only_quick_check = false;
     members.push_back(std::move(member));
   }
   tournament_.restore(generation.number, std::move(members), generation.control_p50_us);

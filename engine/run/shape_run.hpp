@@ -110,7 +110,7 @@ class ShapeRun {
     Candidate candidate;
     StoredEvaluation stored;
     std::optional<KernelUnderTest> kernel = {};  ///< for a new green candidate
-    bool screened = true;                        ///< assumed for recorded candidates, whose records
+    bool only_quick_check = true;                ///< assumed for recorded candidates, whose records
                                                  ///< do not say
 
     [[nodiscard]] bool is_green() const {

@@ -32,7 +32,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
   for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
     withdrawn_[withdrawal.candidate] = {withdrawal.generation, withdrawal.why};
   }
-  for (const ConfirmationRecord& stored : store_.confirmations(run_)) {
+  for (const ComparisonRecord& stored : store_.comparisons(run_)) {
     compared_[{stored.generation, stored.challenger, stored.incumbent}] = stored.verdict;
   }
 }
@@ -71,7 +71,7 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
 
 Task<bool> Tournament::passes_full_check(HomeDevice& home, int generation,
                                          const EliteMember& challenger) {
-  if (!challenger.screened) co_return true;
+  if (!challenger.only_quick_check) co_return true;
   auto answer = co_await home.check_fully(challenger.kernel);
   if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
     withdraw(generation, challenger.id, {Gate::kCorrectness, std::move(failure->reason)});
@@ -145,8 +145,8 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   }
   const Verdict verdict = verdict_of(pair.verdict());
   compared_[{generation, challenger.id, incumbent.id}] = verdict;
-  store_.record_confirmation(run_, {generation, challenger.id, incumbent.id, pair.ratio,
-                                    pair.interval.low, pair.interval.high, pair.pairs, verdict});
+  store_.record_comparison(run_, {generation, challenger.id, incumbent.id, pair.ratio,
+                                  pair.interval.low, pair.interval.high, pair.pairs, verdict});
   co_return result_of(verdict);
 }
 

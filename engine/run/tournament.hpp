@@ -15,7 +15,7 @@ namespace evo {
 
 /// Decides which green kernels enter the elite of a run, by A/B comparisons and full checks. If
 /// times are predicted, the times decide instead of A/B comparisons. A kernel that fails in a
-/// comparison and again when it runs alone is withdrawn. A kernel that passed only the screening
+/// comparison and again when it runs alone is withdrawn. A kernel that passed only the quick check
 /// needs a full check before it enters the elite; if the kernel fails the full check, it is
 /// withdrawn. The verdicts of A/B comparisons and all withdrawals are stored, so a resumed run does
 /// not repeat the comparisons.

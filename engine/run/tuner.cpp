@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/evolve/window.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 
 namespace evo {
 namespace {
@@ -29,8 +29,8 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
     progress_.best.push_back({shapes_.back()->shape_name()});
   }
   progress_.generations = options.generations;
-  progress_.window = options.window;
-  plan_opening();
+  progress_.max_in_flight = options.max_in_flight;
+  plan_initial_population();
   progress_.to_evaluate = most_evaluations();
   progress_.max_seconds = options.max_seconds;
 }
@@ -44,19 +44,19 @@ std::size_t Tuner::most_evaluations() const {
   return is_small ? static_cast<std::size_t>(count.value) : most;
 }
 
-void Tuner::plan_opening() {
+void Tuner::plan_initial_population() {
   const auto add = [&](Planned planned) {
     const bool known = std::ranges::find(opened_, planned.candidate) != opened_.end();
     if (known || shapes_for(planned.candidate).empty()) return;
     opened_.push_back(planned.candidate);
-    opening_.push_back(std::move(planned));
+    initial_population_.push_back(std::move(planned));
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
       // Leaves out milestones that are invalid on all shapes, but, unlike add(), no repeated ones.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
-      opening_.push_back({milestone.candidate, "milestone", milestone.name});
+      initial_population_.push_back({milestone.candidate, "milestone", milestone.name});
     }
   }
   add({bench_.task().space().defaults(), "default"});
@@ -118,7 +118,7 @@ double Tuner::seconds_to_compare() const {
 
 Task<TunerEnd> Tuner::search() {
   while (true) {
-    fill_window();
+    fill_slots();
     if (slots_.empty()) {
       if (settled_of_generation_ > 0) co_await close_generation();  // all candidates were evaluated
       co_return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
@@ -130,7 +130,7 @@ Task<TunerEnd> Tuner::search() {
     slots_.pop_front();
     progress_.in_flight = slots_.size();
     if (settled_of_generation_ == size_of(generation_)) {
-      fill_window();  // so that compilers and devices are busy during the comparisons
+      fill_slots();  // so that compilers and devices are busy during the comparisons
       co_await close_generation();
     }
     const Stop& stop = bench_.stop();
@@ -184,13 +184,13 @@ bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
 }
 
 std::size_t Tuner::size_of(int generation) const {
-  return options_.children + (generation == 0 ? opened_.size() : 0);
+  return options_.offspring + (generation == 0 ? opened_.size() : 0);
 }
 
 std::optional<Planned> Tuner::next_planned() {
-  if (!opening_.empty()) {
-    Planned planned = std::move(opening_.front());
-    opening_.pop_front();
+  if (!initial_population_.empty()) {
+    Planned planned = std::move(initial_population_.front());
+    initial_population_.pop_front();
     return planned;
   }
   // The strategies of the shapes propose in turn. If a strategy has no proposal, the next shape's
@@ -218,14 +218,14 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
                              [&](const Slot& slot) { return slot.planned.candidate == candidate; });
 }
 
-void Tuner::fill_window() {
-  const auto window = [&] {
+void Tuner::fill_slots() {
+  const auto limit = [&] {
     // Candidates known in advance, such as milestones, do not wait for earlier outcomes.
-    const bool waits = strategy_learns(options_.strategy) && opening_.empty();
-    return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
+    const bool waits = strategy_learns(options_.strategy) && initial_population_.empty();
+    return waits ? in_flight_at(started_slots_, options_.max_in_flight) : options_.max_in_flight;
   };
   while (!exhausted_ && next_generation_ < options_.generations &&
-         started_slots_ < options_.candidates && slots_.size() < window()) {
+         started_slots_ < options_.candidates && slots_.size() < limit()) {
     std::optional<Planned> planned = next_planned();
     if (!planned) {
       exhausted_ = true;
@@ -256,7 +256,7 @@ Task<> Tuner::fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation) {
 }
 
 EvaluateOptions Tuner::options_for(const Slot& slot) const {
-  return {.effort = Effort::kScreening,
+  return {.check_kind = CheckKind::kQuick,
           .turn = slot.turn,
           .knows_kernels = true,
           .early_stop_us = [this](std::size_t shape) { return shapes_[shape]->early_stop_us(); },

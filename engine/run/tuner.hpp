@@ -41,15 +41,16 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
 /// The loop of a run. The candidates are numbered 0, 1, 2, …: first the milestones, then the
 /// default configuration and the best candidates of earlier runs, then the strategy's proposals.
-/// Generation 0 contains all candidates before the strategy's proposals and the first `children`
-/// proposals; each later generation contains `children` proposals. The last generation is shorter
+/// Generation 0 contains all candidates before the strategy's proposals and the first `offspring`
+/// proposals; each later generation contains `offspring` proposals. The last generation is shorter
 /// if the limit `candidates` or the time limit is reached, or if no strategy has a further
 /// proposal.
 ///
 ///   1. Propose candidate t and start its evaluation (Evaluator::evaluate) when the outcomes of
-///      candidates 0 to t − w are known, where w is in_flight_at(t, window), or `window` for
-///      candidates that no strategy proposes and for strategies that do not learn.
-///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
+///      candidates 0 to t − w are known, where w is in_flight_at(t, max_in_flight), or
+///      `max_in_flight` for candidates that no strategy proposes and for strategies that do not
+///      learn.
+///   2. Evaluate up to `max_in_flight` candidates in parallel, on any free compilers and devices.
 ///   3. Record each candidate in one transaction, in the order of candidates, and let the strategy
 ///      observe the outcome. If the run is killed, outcomes of candidates after the first
 ///      unfinished candidate are lost.
@@ -112,7 +113,7 @@ class Tuner {
                                           ///< resumed run
   };
 
-  void plan_opening();
+  void plan_initial_population();
   [[nodiscard]] double seconds_to_compare() const;
   [[nodiscard]] std::optional<Planned> next_planned();
   [[nodiscard]] std::optional<Planned> propose(ShapeRun& shape);
@@ -121,7 +122,7 @@ class Tuner {
   [[nodiscard]] std::size_t size_of(int generation) const;
   [[nodiscard]] std::size_t most_evaluations() const;
   [[nodiscard]] bool is_recorded(const Slot& slot) const;
-  void fill_window();
+  void fill_slots();
   void start(Slot& slot);
   [[nodiscard]] EvaluateOptions options_for(const Slot& slot) const;
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
@@ -153,7 +154,8 @@ class Tuner {
   SteadyTime generation_started_;
   double longest_comparison_s_ = 0;  ///< longest time of a generation's comparisons
 
-  std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
+  std::deque<Planned>
+      initial_population_;         ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance
   std::deque<Slot> slots_;         ///< unrecorded candidates, oldest first
   std::size_t started_slots_ = 0;

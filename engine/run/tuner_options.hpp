@@ -35,9 +35,9 @@ struct KnownCandidate {
 struct TunerOptions {
   Aim aim = Aim::kSearch;
   int generations = 20;
-  std::size_t children = 8;             ///< proposals per generation
+  std::size_t offspring = 8;            ///< proposals per generation
   std::size_t candidates = kAnyNumber;  ///< limit on the candidates of the whole run
-  std::size_t window = 8;               ///< limit on the candidates in flight
+  std::size_t max_in_flight = 8;        ///< limit on the candidates in flight
   std::size_t elite = 3;
   std::string strategy = "full";
   std::uint64_t seed = 1;

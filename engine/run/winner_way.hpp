@@ -39,7 +39,7 @@ struct FoundWay {
 ///      fail a gate; if all options fail, change all remaining macros together.
 ///   3. If times are measured, compare the kernels before and after each step by an A/B comparison,
 ///      unless they are the same kernel.
-///   4. Check the kernels on the path that were not checked before, by a screening. If a kernel
+///   4. Check the kernels on the path that were not checked before, by a quick check. If a kernel
 ///      fails, find another path without it.
 /// At the time limit, one last step changes all remaining macros, and a note marks each step whose
 /// kernel was not checked.

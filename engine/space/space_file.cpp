@@ -8,8 +8,8 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/placeholder.hpp"
 #include "engine/core/printable.hpp"
-#include "engine/core/unfinished.hpp"
 #include "engine/space/overlay.hpp"
 #include "engine/space/space.hpp"
 

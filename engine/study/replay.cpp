@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "engine/core/error.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 #include "engine/evolve/seen_set.hpp"
-#include "engine/evolve/window.hpp"
 
 namespace evo {
 namespace {
@@ -50,10 +50,10 @@ class Replay {
   Replay(const RecordedSpace& space, Strategy& strategy)
       : space_(space), strategy_(strategy), seen_(space) {}
 
-  ReplayTrace run(std::size_t budget, std::size_t window) {
+  ReplayTrace run(std::size_t budget, std::size_t max_in_flight) {
     while (trace_.best_ms.size() < budget) {
       while (!exhausted_ && trace_.best_ms.size() + slots_.size() < budget &&
-             slots_.size() < in_flight_at(started_, window)) {
+             slots_.size() < in_flight_at(started_, max_in_flight)) {
         start();
       }
       if (slots_.empty()) break;
@@ -101,8 +101,8 @@ class Replay {
 }  // namespace
 
 ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
-                   std::size_t window) {
-  return Replay(space, strategy).run(budget, window);
+                   std::size_t max_in_flight) {
+  return Replay(space, strategy).run(budget, max_in_flight);
 }
 
 RandomBaseline::RandomBaseline(const RecordedSpace& space)

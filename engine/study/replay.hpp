@@ -21,12 +21,12 @@ struct ReplayTrace {
 /// ("CompilationFailedConfig", "timeout", …).
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
-/// Runs `strategy` on the recording as a real run would, with up to `window` candidates in flight
-/// (see in_flight_at()), until `budget` candidates are evaluated or the strategy has no further
-/// proposal. A failed configuration counts as an evaluation, and the strategy is told which gate
-/// rejected it. Throws Error if the strategy proposes an invalid or repeated candidate.
+/// Runs `strategy` on the recording as a real run would, with up to `max_in_flight` candidates in
+/// flight (see in_flight_at()), until `budget` candidates are evaluated or the strategy has no
+/// further proposal. A failed configuration counts as an evaluation, and the strategy is told which
+/// gate rejected it. Throws Error if the strategy proposes an invalid or repeated candidate.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
-                                 std::size_t window);
+                                 std::size_t max_in_flight);
 
 /// The expected result of random search without replacement, and the evaluation budget, according
 /// to "A methodology for comparing optimization algorithms for auto-tuning", Willemsen et al. 2024.

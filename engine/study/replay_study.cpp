@@ -32,7 +32,7 @@ Repeat run_repeat(const RecordedSpace& space, const RandomBaseline& baseline,
   const auto strategy = make(space, {.elite_size = 3, .seed = mix_seed(options.seed, index)});
   const std::size_t budget =
       options.to_cutoff ? std::max(options.budget, baseline.cutoff()) : options.budget;
-  const ReplayTrace trace = replay(space, *strategy, budget, options.window);
+  const ReplayTrace trace = replay(space, *strategy, budget, options.max_in_flight);
   Repeat repeat;
   for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
     repeat.fraction[i] = fraction_of_optimum(trace, baseline, kReportedBudgets[i]);

@@ -20,9 +20,9 @@ struct StudyOptions {
   std::size_t budget = 400;  ///< evaluations per repeat; a score may need more, see to_cutoff
   /// True: each repeat makes at least RandomBaseline::cutoff() evaluations, as the score requires.
   bool to_cutoff = true;
-  std::size_t window = 8;  ///< candidates in flight
-  std::uint64_t seed = 1;  ///< repeat i uses mix_seed(seed, i)
-  std::size_t jobs = 1;    ///< threads
+  std::size_t max_in_flight = 8;  ///< candidates in flight
+  std::uint64_t seed = 1;         ///< repeat i uses mix_seed(seed, i)
+  std::size_t jobs = 1;           ///< threads
 };
 
 /// Mean and spread of a result over the repeats of a search.

@@ -155,21 +155,22 @@ Task<> DeviceClient::set_up(SessionSetup setup) {
   co_await send_setup();
 }
 
-Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel, Effort effort,
+Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel,
+                                                   CheckKind check_kind,
                                                    std::vector<double> limits_us) {
   return ask<CorrectnessResult>({{"op", "check"},
                                  {"kernel", kernel},
-                                 {"effort", to_string(effort)},
+                                 {"check_kind", to_string(check_kind)},
                                  {"limits_us", limits_us}});
 }
 
 Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,
-                                             const std::string& shape, Effort effort,
+                                             const std::string& shape, CheckKind check_kind,
                                              double early_stop_us) {
   return ask<TimingResult>({{"op", "time"},
                             {"kernel", kernel},
                             {"shape", shape},
-                            {"effort", to_string(effort)},
+                            {"check_kind", to_string(check_kind)},
                             {"early_stop_us", early_stop_us}});
 }
 

@@ -52,10 +52,10 @@ class DeviceClient final : public DeviceService {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   Task<> set_up(SessionSetup setup) override;
-  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
+  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, CheckKind check_kind,
                                        std::vector<double> limits_us) override;
   Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                 Effort effort, double early_stop_us) override;
+                                 CheckKind check_kind, double early_stop_us) override;
   Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                    double window_s) override;
   Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,

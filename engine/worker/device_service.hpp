@@ -42,16 +42,16 @@ class DeviceService {
   virtual Task<> set_up(SessionSetup setup) = 0;
 
   /// Runs the correctness gate. `limits_us`: for each of the kernel's shapes, a limit in µs on the
-  /// kernel's time; if empty, there are no limits. A screening ends early, with an imprecise time,
-  /// if the kernel certainly exceeds a limit.
-  virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
+  /// kernel's time; if empty, there are no limits. A quick check ends early, with an imprecise
+  /// time, if the kernel certainly exceeds a limit.
+  virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, CheckKind check_kind,
                                                std::vector<double> limits_us) = 0;
   /// Times the kernel. On a device that measures times, also launches the kernel many more times,
-  /// and then checks its outputs (see Session::time()). A screening has a shorter time limit for
+  /// and then checks its outputs (see Session::time()). A quick check has a shorter time limit for
   /// the additional launches. A kernel that is certainly slower than `early_stop_us` is timed
   /// coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                         Effort effort, double early_stop_us) = 0;
+                                         CheckKind check_kind, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                            double window_s) = 0;
   /// Predicts the utilization of the GPU's units, on a device that predicts times.

@@ -4,7 +4,7 @@
 
 #include "engine/compile/compiler.hpp"
 #include "engine/compile/file_watch.hpp"
-#include "engine/core/card_state.hpp"
+#include "engine/core/gpu_state.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/device/device.hpp"
@@ -33,7 +33,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, registers, static_shared_bytes, sp
                                    spill_load_bytes, stack_bytes, max_threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,
                                    samples, complete, not_modelled)
-EVO_JSON_WITH_OPTIONAL_FIELDS(CardState, looks, sm_clock_min_mhz, sm_clock_median_mhz,
+EVO_JSON_WITH_OPTIONAL_FIELDS(GpuState, looks, sm_clock_min_mhz, sm_clock_median_mhz,
                               memory_clock_mhz, temperature_c, power_w, slowdowns, discarded,
                               throttled, others, busy_before_percent)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Energy, launch_mj, power_w, window_s, launches)

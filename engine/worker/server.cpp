@@ -247,13 +247,13 @@ class DeviceServer {
     };
     if (op == "check") {
       return session_->check(request.at("kernel").get<KernelUnderTest>(),
-                             effort_from_string(request.at("effort").get<std::string>()),
+                             check_kind_from_string(request.at("check_kind").get<std::string>()),
                              request.at("limits_us").get<std::vector<double>>(), progress);
     }
     if (op == "time") {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),
                             request.at("shape").get<std::string>(),
-                            effort_from_string(request.at("effort").get<std::string>()),
+                            check_kind_from_string(request.at("check_kind").get<std::string>()),
                             request.at("early_stop_us").get<double>(), progress);
     }
     if (op == "energy") {

@@ -46,8 +46,8 @@ Session::Session(Device& device, const SessionSetup& setup)
              {setup.check_seed, setup.timing.input_sets, fresh_case_}),
       judge_(*work_, problem_, cases_, programs_),
       correctness_(*work_, problem_, cases_, judge_, setup.correctness),
-      card_(device.monitor()) {
-  card_.look_for_others();
+      gpu_(device.monitor()) {
+  gpu_.look_for_others();
 }
 
 std::optional<LoadedKernel> Session::load_reference(const SessionSetup& setup) {
@@ -89,11 +89,11 @@ std::vector<const Shape*> Session::checked_shapes(const KernelUnderTest& kernel)
   return problem_.checked_shapes(timed, spec_);
 }
 
-EarlyStop Session::early_stop(const KernelUnderTest& kernel, Effort effort,
+EarlyStop Session::early_stop(const KernelUnderTest& kernel, CheckKind check_kind,
                               const std::vector<double>& limits_us) const {
   EarlyStop stop;
-  if (effort == Effort::kAfterScreening || device_.measuring() == nullptr) return stop;
-  stop.times = effort == Effort::kScreening ? &check_times_ : nullptr;
+  if (check_kind == CheckKind::kAfterQuick || device_.measuring() == nullptr) return stop;
+  stop.times = check_kind == CheckKind::kQuick ? &check_times_ : nullptr;
   stop.was_idle = Clock::now() - worked_at_ >= kStillBusy;
   for (std::size_t i = 0; i < kernel.shapes.size(); ++i) {
     stop.limit_us[kernel.shapes[i]] =
@@ -102,7 +102,7 @@ EarlyStop Session::early_stop(const KernelUnderTest& kernel, Effort effort,
   return stop;
 }
 
-CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
+CorrectnessResult Session::check(const KernelUnderTest& kernel, CheckKind check_kind,
                                  const std::vector<double>& limits_us, const Progress& progress) {
   report_to(progress);
   progress("loading the kernel");
@@ -113,13 +113,13 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
     return refused;
   }
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
-  const EarlyStop stop = early_stop(kernel, effort, limits_us);
+  const EarlyStop stop = early_stop(kernel, check_kind, limits_us);
   CorrectnessResult result =
-      correctness_.check(kernel_ready, checked_shapes(kernel), effort, stop, progress);
+      correctness_.check(kernel_ready, checked_shapes(kernel), check_kind, stop, progress);
   worked_at_ = Clock::now();
   for (const CheckedTime& time : result.times) checked_[{kernel.key, time.shape}] = time;
   const bool measures = device_.info().time_kind == TimeKind::kMeasured;
-  if (result.rejection || effort != Effort::kAfterScreening || !measures) return result;
+  if (result.rejection || check_kind != CheckKind::kAfterQuick || !measures) return result;
   Aged aged = age(kernel, kernel_ready, kMostAgeingMs, progress);
   result.rejection = std::move(aged.rejection);
   result.device_lost = aged.device_lost;
@@ -138,8 +138,8 @@ Session::Aged Session::age(const KernelUnderTest& kernel, const LoadedKernel& lo
   return {after.complete, std::move(after.rejection), after.device_lost};
 }
 
-TimingResult Session::time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
-                           double early_stop_us, const Progress& progress) {
+TimingResult Session::time(const KernelUnderTest& kernel, const std::string& shape,
+                           CheckKind check_kind, double early_stop_us, const Progress& progress) {
   report_to(progress);
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
@@ -153,7 +153,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   if (checked != checked_.end()) options.checked_us = checked->second.fastest_us;
   if (options.checked_us >= kVeryLongLaunchUs) very_long_.insert({kernel.key, shape});
   if (is_very_long(kernel, shape)) options.input_sets = kInputSetsOfVeryLong;
-  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
+  TimingGate gate(*work_, problem_, cases_, judge_, gpu_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
@@ -168,14 +168,14 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     }
     learn_time(kernel, shape, *result.timing);
   }
-  // A screening ages the kernel (launches it many times) on the last of its shapes only, after the
-  // timing on this shape.
+  // A quick check ages the kernel (launches it many times) on the last of its shapes only, after
+  // the timing on this shape.
   result.aged = false;
-  if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
+  if (check_kind == CheckKind::kQuick && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;
-  if (effort == Effort::kScreening && !may_enter) return result;
-  Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? kScreeningMs : kMostAgeingMs,
-                  progress);
+  if (check_kind == CheckKind::kQuick && !may_enter) return result;
+  Aged aged = age(kernel, kernel_ready,
+                  check_kind == CheckKind::kQuick ? kQuickCheckMs : kMostAgeingMs, progress);
   worked_at_ = Clock::now();
   result.aged = aged.is_complete;
   if (aged.rejection) {
@@ -206,7 +206,7 @@ CorrectnessResult Session::check_if_out_of_proportion(const KernelUnderTest& ker
   EarlyStop stop;
   stop.limit_us[shape] = std::numeric_limits<double>::infinity();
   CorrectnessResult again = correctness_.check(
-      {id, &spec_, kernel.macros}, {&problem_.shape(shape)}, Effort::kScreening, stop, progress);
+      {id, &spec_, kernel.macros}, {&problem_.shape(shape)}, CheckKind::kQuick, stop, progress);
   if (!again.device_lost) device_.unload(id);
   if (again.rejection || again.times.empty()) return again;
   const double check_us = again.times.front().fastest_us;
@@ -342,7 +342,7 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
   if (is_very_long(first, shape) && is_very_long(second, shape)) {
     options.input_sets = kInputSetsOfVeryLong;
   }
-  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
+  TimingGate gate(*work_, problem_, cases_, judge_, gpu_, fresh_case_, options);
   PairResult result = gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
                                         problem_.shape(shape), progress);
   worked_at_ = Clock::now();

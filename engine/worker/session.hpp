@@ -59,18 +59,19 @@ class Session {
   Session(Device& device, const SessionSetup& setup);
 
   /// The correctness gate. `limits_us`: for each of the kernel's shapes, a limit in µs on the
-  /// kernel's time. A screening stops early if the kernel certainly exceeds a limit (EarlyStop). If
-  /// `limits_us` is empty, there are no limits.
-  [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
+  /// kernel's time. A quick check stops early if the kernel certainly exceeds a limit (EarlyStop).
+  /// If `limits_us` is empty, there are no limits.
+  [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, CheckKind check_kind,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
 
   /// Times the kernel on one of its shapes. On a device that measures times, also launches the
   /// kernel kAgedLaunches times, or until a time limit is reached, and checks it again (ageing). A
-  /// screening ages the kernel only after the timing on its last shape, and only if this timing is
-  /// precise. Timing stops early if the kernel is certainly slower than `early_stop_us`.
+  /// quick check ages the kernel only after the timing on its last shape, and only if this timing
+  /// is precise. Timing stops early if the kernel is certainly slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
-                                  Effort effort, double early_stop_us, const Progress& progress);
+                                  CheckKind check_kind, double early_stop_us,
+                                  const Progress& progress);
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const std::string& shape, const Progress& progress);
@@ -103,7 +104,7 @@ class Session {
   };
 
   void report_to(const Progress& progress);
-  [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
+  [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, CheckKind check_kind,
                                      const std::vector<double>& limits_us) const;
   /// Whether a check has shown that the kernel's launches on `shape` are very long
   /// (kVeryLongLaunchUs).
@@ -144,7 +145,7 @@ class Session {
   CaseSet cases_;
   OutputJudge judge_;
   CorrectnessGate correctness_;
-  CardWatch card_;
+  GpuWatch gpu_;
   std::vector<Cached> kernels_;  ///< most recently used last
   std::string timed_last_;       ///< the key of the kernel that was timed last
   Clock::time_point worked_at_;  ///< when the device last worked

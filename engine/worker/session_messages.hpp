@@ -10,7 +10,7 @@ namespace evo {
 // Structures with options, such as TimingOptions, are sent with only those members that the
 // coordinator sets.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
-                                   flops_of_whole_grids, flops_of_screening, flops_of_thread,
+                                   flops_of_whole_grids, flops_of_quick_check, flops_of_thread,
                                    flops_of_all_shapes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoppingOptions, least_samples, most_samples, relative_interval)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, stopping, warmups, sample_us, input_sets, cold)
@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelUnderTest, key, image, macros, shapes)
 EVO_JSON_WITH_OPTIONAL_FIELDS(CheckedTime, shape, fastest_us, was_idle, too_slow)
 EVO_JSON_WITH_OPTIONAL_FIELDS(CorrectnessResult, checks, rejection, device_lost, complete, times,
                               fault)
-EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, aged, card)
+EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, aged, gpu)
 EVO_JSON_WITH_OPTIONAL_FIELDS(EnergyResult, energy, not_supported, rejection, device_lost)
 EVO_JSON_WITH_OPTIONAL_FIELDS(PredictedProfile, percent, rejection, device_lost)
 EVO_JSON_WITH_OPTIONAL_FIELDS(LaunchOutcome, rejection, device_lost)

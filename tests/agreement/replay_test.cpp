@@ -65,7 +65,7 @@ TEST(Agreement, RecordsAreLargeEnough) {
   EXPECT_GE(static_cast<std::size_t>(bytes), kFewestWgmmaByteCandidates);
 }
 
-TEST(Agreement, KernelsGiveWhatTheCardGave) {
+TEST(Agreement, KernelsGiveWhatTheGpuGave) {
   Replay replay(kRoot, record_of("h200.gz"), 2);
   std::size_t compared = 0;
   std::size_t identical = 0;
@@ -86,7 +86,7 @@ TEST(Agreement, KernelsGiveWhatTheCardGave) {
 
 class Candidates : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {};
 
-TEST_P(Candidates, GiveWhatTheCardGave) {
+TEST_P(Candidates, GiveWhatTheGpuGave) {
   if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   const auto& [file, share] = GetParam();
   const Record& record = record_of(file);

@@ -29,7 +29,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed 5 --json ";
+constexpr const char* kRun = "--generations 4 --offspring 6 --seed 7 --check-seed 5 --json ";
 
 class DatabaseOption : public testing::Test {
  protected:
@@ -118,7 +118,7 @@ TEST_F(DatabaseOption, OfAnotherVersionIsRefusedByEveryProgramAndUntouched) {
     SQLite::Database(session_.path("good.db"), SQLite::OPEN_READWRITE)
         .exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = " + std::to_string(version));
     expect_refused_and_untouched("good.db", "its schema is version " + std::to_string(version) +
-                                                ", this evo-tune reads version 10 only");
+                                                ", this evo-tune reads version 11 only");
   }
 }
 
@@ -277,8 +277,8 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
          "device fake GPU (measured)");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --shape ragged",
          "shape mission");
-  expect("--space " + FakeSession::faults_space() + " --device fake:measured --children 99",
-         "--children 99: run 1 can only be continued with its own value, 8");
+  expect("--space " + FakeSession::faults_space() + " --device fake:measured --offspring 99",
+         "--offspring 99: run 1 can only be continued with its own value, 8");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --seed 99",
          "--seed 99: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",

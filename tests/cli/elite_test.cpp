@@ -61,7 +61,7 @@ TEST_F(EvoElite, AMissingDatabaseIsNamedAndNotCreated) {
 
 TEST_F(EvoElite, BadUsageIsExitCodeTwo) {
   for (const char* arguments : {"--frobnicate", "--run x", "show", "compare 1", "--json --csv",
-                                "show 12345", "--run 99", "ladder --run 99", "nonsense"}) {
+                                "show 12345", "--run 99", "milestones --run 99", "nonsense"}) {
     const ProgramResult result = elite(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments;
     EXPECT_NE(result.err, "") << arguments;
@@ -145,41 +145,41 @@ TEST_F(EvoElite, CsvHasOneHeadingAndQuotesConfigurations) {
             "\"{\"\"SWIZZLE\"\":\"\"xor\"\",\"\"TILE\"\":0}\"\r");
 }
 
-TEST_F(EvoElite, TheLadderShowsFailuresAndRatios) {
+TEST_F(EvoElite, TheMilestoneTableShowsFailuresAndRatios) {
   add(run_, 0, "a", 100, "baseline");
   EvaluationRecord failed =
       sample::rejected(0, 1, {.gate = Gate::kCorrectness, .reason = "relative L2 0.3 > 0.002"});
   failed.milestone = "fused";
   store_.record_evaluation(run_, failed);
   add(run_, 2, "b", 50, "wmma");
-  const std::string text = elite("ladder").out;
+  const std::string text = elite("milestones").out;
   EXPECT_THAT(text, AllOf(HasSubstr("baseline"), HasSubstr("failed correctness"),
                           HasSubstr("relative L2 0.3 > 0.002"), HasSubstr("2.000")));
-  const std::vector<std::string> rows = lines(elite("ladder --json --run 1").out);
+  const std::vector<std::string> rows = lines(elite("milestones --json --run 1").out);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(json::parse(rows[1])["p50_us"].is_null());
   EXPECT_EQ(json::parse(rows[2])["speedup"], 2.0);
 }
 
-TEST_F(EvoElite, ALadderSaysWhereMilestonesStopBuildingOnOneAnother) {
-  const auto add_rung = [&](int position, const std::string& config) {
+TEST_F(EvoElite, AMilestoneTableSaysWhereMilestonesStopBuildingOnOneAnother) {
+  const auto add_milestone = [&](int position, const std::string& config) {
     EvaluationRecord record = sample::green(
         0, position,
-        store_.put_compilation(sample::compilation("rung " + std::to_string(position))),
+        store_.put_compilation(sample::compilation("step " + std::to_string(position))),
         20 - position);
     record.config_json = config;
-    record.milestone = "rung " + std::to_string(position);
+    record.milestone = "step " + std::to_string(position);
     store_.record_evaluation(run_, record);
   };
-  add_rung(0, R"({"TILE":1,"WAY":"up"})");
-  add_rung(1, R"({"TILE":2,"WAY":"up"})");
-  add_rung(2, R"({"TILE":4,"WAY":"down"})");
-  EXPECT_THAT(elite("ladder").out, Not(HasSubstr("do not form a ladder")));
-  add_rung(3, R"({"TILE":1,"WAY":"down"})");
+  add_milestone(0, R"({"TILE":1,"WAY":"up"})");
+  add_milestone(1, R"({"TILE":2,"WAY":"up"})");
+  add_milestone(2, R"({"TILE":4,"WAY":"down"})");
+  EXPECT_THAT(elite("milestones").out, Not(HasSubstr("are separate configurations")));
+  add_milestone(3, R"({"TILE":1,"WAY":"down"})");
   EXPECT_THAT(
-      elite("ladder").out,
-      HasSubstr("from \"rung 3\" on, some milestones lack changes of the previous milestone, "
-                "so these milestones do not form a ladder"));
+      elite("milestones").out,
+      HasSubstr("from \"step 3\" on, some milestones lack changes of the previous milestone, "
+                "so these milestones are separate configurations"));
 }
 
 TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
@@ -203,7 +203,8 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
               AllOf(HasSubstr("2 evaluated: 1 green, 0 rejected"),
                     HasSubstr("1 withdrawn: green, and failed later, the first at the "
                               "correctness gate: faulted in a pair\n")));
-  EXPECT_THAT(elite("ladder").out, AllOf(HasSubstr("withdrawn"), HasSubstr("faulted in a pair")));
+  EXPECT_THAT(elite("milestones").out,
+              AllOf(HasSubstr("withdrawn"), HasSubstr("faulted in a pair")));
   const std::string number = std::to_string(gone);
   EXPECT_THAT(elite("show " + number).out, HasSubstr("withdrawn: was green, and then failed corr"));
   const json shown = json::parse(elite("show --json " + number).out);
@@ -279,13 +280,13 @@ TEST_F(EvoElite, CompareGivesRatiosOnlyOfTimesThatMayBeCompared) {
   const CandidateId b = add(run_, 1, "b", 9);
   const RunId predicted = store_.start_run(sample::run_info(TimeKind::kPredicted));
   const CandidateId c = add(predicted, 0, "a", 5);
-  store_.record_confirmation(run_, {.challenger = b,
-                                    .incumbent = a,
-                                    .ratio = 0.9,
-                                    .ratio_low = 0.88,
-                                    .ratio_high = 0.92,
-                                    .pairs = 40,
-                                    .verdict = Verdict::kFaster});
+  store_.record_comparison(run_, {.challenger = b,
+                                  .incumbent = a,
+                                  .ratio = 0.9,
+                                  .ratio_low = 0.88,
+                                  .ratio_high = 0.92,
+                                  .pairs = 40,
+                                  .verdict = Verdict::kFaster});
   const std::string pair = std::to_string(a) + " " + std::to_string(b);
   const std::string text = elite("compare " + pair).out;
   EXPECT_THAT(text, AllOf(HasSubstr("0.9000"), HasSubstr("40 interleaved pairs"),

@@ -18,7 +18,7 @@ using testing::Not;
 class Explain : public testing::Test {
  protected:
   ProgramResult tune(const std::string& more) {
-    return session_.run(FakeSession::tune("--generations 3 --children 4 --seed 3 " + more));
+    return session_.run(FakeSession::tune("--generations 3 --offspring 4 --seed 3 " + more));
   }
   std::string insight() { return session_.run("evo-elite insight").out; }
   json insight_json() { return json::parse(session_.run("evo-elite insight --json").out); }
@@ -75,7 +75,7 @@ TEST_F(Explain, LevelsEndAtTheWinnersTimeAndAgreeWithTheRatios) {
 TEST_F(Explain, OfPredictedTimesSaysSo) {
   const ProgramResult result = session_.run(
       "evo-tune --space " + FakeSession::faults_space() + " --device fake:predicted --timeout " +
-      FakeSession::kStepSeconds + " --jobs 2 --generations 3 --children 4");
+      FakeSession::kStepSeconds + " --jobs 2 --generations 3 --offspring 4");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(insight(), AllOf(HasSubstr("by PREDICTED times"), Not(HasSubstr("A/B"))));
   for (const WinnerWay& way : session_.store().winner_ways(1)) {
@@ -93,7 +93,7 @@ TEST_F(Explain, NoneTimesNothing) {
 
 TEST_F(Explain, ARunOutOfTimeSaysThatNothingWasMeasured) {
   const ProgramResult result =
-      session_.run(FakeSession::tune("--generations 100000 --children 4 --max-seconds 1.5"));
+      session_.run(FakeSession::tune("--generations 100000 --offspring 4 --max-seconds 1.5"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(session_.store().winner_ways(1).empty());
   EXPECT_THAT(insight(), HasSubstr("not measured; the run was out of time"));
@@ -102,7 +102,7 @@ TEST_F(Explain, ARunOutOfTimeSaysThatNothingWasMeasured) {
 
 TEST_F(Explain, AnObjectiveThatIsNotTheTimeHasNoSteps) {
   const ProgramResult result =
-      session_.run(FakeSession::tune("--generations 2 --children 4 --objective 'time*2'"));
+      session_.run(FakeSession::tune("--generations 2 --offspring 4 --objective 'time*2'"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(session_.store().winner_ways(1).empty());
   EXPECT_THAT(insight(),
@@ -119,7 +119,7 @@ TEST_F(Explain, WhatIsNoTimeIsRefused) {
 
 TEST_F(Explain, EachShapeHasAWayOfItsOwn) {
   const ProgramResult result =
-      session_.run(FakeSession::tune("--generations 2 --children 4 --shape mission,ragged"));
+      session_.run(FakeSession::tune("--generations 2 --offspring 4 --shape mission,ragged"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   for (const RunId run : {1, 2}) {
     const auto ways = session_.store().winner_ways(run);

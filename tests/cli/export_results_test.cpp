@@ -32,7 +32,7 @@ class EvoExportResults : public testing::Test {
     const CompilationId two = store_.put_compilation(sample::compilation("b"));
     EvaluationRecord timed = sample::green(0, 0, one, 12.5, kind);
     if (kind == TimeKind::kMeasured) {
-      timed.card = CardState{.looks = 3, .temperature_c = 51, .power_w = 300};
+      timed.gpu = GpuState{.looks = 3, .temperature_c = 51, .power_w = 300};
     }
     const CandidateId first = store_.record_evaluation(run, timed);
     const CandidateId withdrawn = store_.record_evaluation(run, sample::green(0, 1, two, 10, kind));
@@ -112,10 +112,10 @@ TEST_F(EvoExportResults, ACacheIsReadBackAsItWasRecorded) {
   const Json& entry = written["cache"]["xor,0"];
   EXPECT_EQ(entry["TILE"], 0);
   EXPECT_EQ(entry["times"], Json({0.0125}));
-  EXPECT_EQ(entry["evo_tune"]["card"], Json({{"sm_clock_mhz", nullptr},
-                                             {"memory_clock_mhz", nullptr},
-                                             {"temperature_c", 51},
-                                             {"power_w", 300}}));
+  EXPECT_EQ(entry["evo_tune"]["gpu"], Json({{"sm_clock_mhz", nullptr},
+                                            {"memory_clock_mhz", nullptr},
+                                            {"temperature_c", 51},
+                                            {"power_w", 300}}));
   for (const char* key : {"compile_time", "verification_time", "benchmark_time", "strategy_time",
                           "framework_time", "timestamp"}) {
     EXPECT_TRUE(entry.contains(key)) << key;

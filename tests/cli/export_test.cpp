@@ -109,12 +109,12 @@ TEST_F(EvoExport, ChoosesByRankRunAndCandidate) {
   EXPECT_THAT(run("--out . --run 1").err, Not(HasSubstr("PREDICTED")));
 }
 
-TEST_F(EvoExport, WhatMayHaveBeenScreenedOnlySaysSo) {
+TEST_F(EvoExport, WhatMayHavePassedOnlyAQuickCheckSaysSo) {
   const CandidateId best = add(run_, 0, "a", 10);
   const CandidateId other = add(run_, 1, "b", 20);
   EXPECT_THAT(run("--out .").err, HasSubstr("may have passed only a shortened check"));
   store_.record_generation(run_, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
-  EXPECT_THAT(run("--out .").err, Not(HasSubstr("screened")));
+  EXPECT_THAT(run("--out .").err, Not(HasSubstr("only_quick_check")));
   EXPECT_THAT(
       run("--out . --candidate " + std::to_string(other)).err,
       HasSubstr("candidate 2 was in no elite, so it may have passed only a shortened check"));

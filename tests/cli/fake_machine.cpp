@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 FakeMachine::FakeMachine() {
   facts_ = {{"cuda", 13000},
             {"driver", "580.65.06"},
-            {"cards",
+            {"gpus",
              {{{"name", "NVIDIA L4"},
                {"uuid", "GPU-0a1b2c3d-1111-2222-3333-444455556666"},
                {"bus", 0x65},

@@ -19,7 +19,7 @@ class FakeMachine {
   /// The JSON object that describes the machine to the fake libraries; its keys are the members of
   /// fake_driver::Machine. Tests may change this object before they call run().
   nlohmann::json& facts() { return facts_; }
-  nlohmann::json& card(std::size_t at = 0) { return facts_["cards"][at]; }
+  nlohmann::json& gpu(std::size_t at = 0) { return facts_["gpus"][at]; }
 
   /// The CUDA version whose functions the fake libcuda.so.1 has: "1200", "1204" or "1300"; "" if
   /// the machine has no libcuda.so.1.

@@ -40,12 +40,13 @@ class Broken : public Error {
 /// distinguish its kills from kernels that end their worker.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
-    return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);
+    return FakeSession::tune("--generations 6 --offspring 6 --seed 7 --check-seed 5 --json " +
+                             more);
   }
   return "evo-tune --space " +
          (source_folder() / "tests/planted/search_spaces/wide.json").string() +
-         " --device fake:measured --jobs 2 --window 8 --strategy random --generations 12 "
-         "--children 8 --seed 7 --check-seed 5 --json " +
+         " --device fake:measured --jobs 2 --max-in-flight 8 --strategy random --generations 12 "
+         "--offspring 8 --seed 7 --check-seed 5 --json " +
          more;
 }
 

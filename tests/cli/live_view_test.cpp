@@ -38,7 +38,7 @@ LiveState some_state() {
   state.left_s = 112;
   state.counts = {"24 evaluated", "20 green", "rejected: resource 2, timing 1", "1 same kernel"};
   state.in_flight = 12;
-  state.window = 16;
+  state.max_in_flight = 16;
   state.compiling = 4;
   state.compilers = 16;
   state.device = "timing";
@@ -54,7 +54,7 @@ TEST(LiveView, SaysEverythingWhereThereIsRoom) {
   EXPECT_THAT(lines[0],
               AllOf(StartsWith("generation 3/20 ██████░"), HasSubstr(" 15 % · 1:52 left · 8.6/s")));
   EXPECT_EQ(lines[1], "24 evaluated · 20 green · rejected: resource 2, timing 1 · 1 same kernel");
-  EXPECT_EQ(lines[2], "device timing · compilers 4/16 · window 12/16 · device busy 97 %");
+  EXPECT_EQ(lines[2], "device timing · compilers 4/16 · in flight 12/16 · device busy 97 %");
   EXPECT_EQ(lines[3], "best p50 10.27 µs █▆▃▃▁▁");
 }
 
@@ -78,7 +78,7 @@ TEST(LiveView, WithoutADeviceThereIsNoneToBeBusy) {
   state.best = {};
   const std::vector<std::string> lines = live_lines(state, 80);
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[2], "compilers 4/16 · window 12/16");
+  EXPECT_EQ(lines[2], "compilers 4/16 · in flight 12/16");
 }
 
 TEST(LiveView, ASparkLineEndsWithTheLastValue) {
@@ -171,7 +171,7 @@ class OnATerminal {
       const std::string command =
           "cd '" + session.folder() + "' && exec env EVO_FAKE_COMPILE_MS=30 " +
           session.environment() + " " + environment + " " + program_folder().string() + "/" +
-          FakeSession::tune("--generations 4 --children 4 " + more) + " > out.txt";
+          FakeSession::tune("--generations 4 --offspring 4 " + more) + " > out.txt";
       execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       _exit(127);
     }
@@ -249,7 +249,7 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
               1)
         << "evo-tune draws the view in place";
     EXPECT_TRUE(run.shows("compilers "));
-    EXPECT_EQ(run.shows("window "), columns == 120);
+    EXPECT_EQ(run.shows("in flight "), columns == 120);
     EXPECT_TRUE(run.screen.has_color());
     EXPECT_EQ(run.finish(), 0);
     EXPECT_TRUE(run.shows("generation 4/4 · "));
@@ -261,7 +261,7 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
 TEST(LiveTerminal, SaysThatItCompilesBeforeThereIsAnything) {
   const FakeSession session;
   OnATerminal run(session, 80, "TERM=xterm EVO_FAKE_COMPILE_MS=500",
-                  "--generations 1 --children 4");
+                  "--generations 1 --offspring 4");
   EXPECT_TRUE(run.read_until([&] { return run.shows("compiling the first candidates ░"); }));
   EXPECT_FALSE(run.shows("evaluated"));
   EXPECT_TRUE(run.read_until([&] { return run.shows("compilers 2/2"); }));
@@ -271,7 +271,7 @@ TEST(LiveTerminal, SaysThatItCompilesBeforeThereIsAnything) {
 
 TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
   const FakeSession session;
-  OnATerminal run(session, 80, kSlow, "--generations 1 --children 12");
+  OnATerminal run(session, 80, kSlow, "--generations 1 --offspring 12");
   ASSERT_TRUE(run.read_until([&] { return run.shows("evaluated"); }));
   EXPECT_FALSE(run.shows("100 %"));
   EXPECT_TRUE(run.read_until([&] { return run.shows("/s"); }));
@@ -304,7 +304,7 @@ void interrupt_and_resume(int after_ms, int keys) {
   const std::string printed = read_text_file(std::filesystem::path(session.folder()) / "out.txt");
   if (code == 0) return;  // the run had ended before Ctrl-C
   EXPECT_EQ(code, 130);
-  EXPECT_FALSE(run.shows("window ")) << "the view is erased";
+  EXPECT_FALSE(run.shows("in flight ")) << "the view is erased";
   const bool has_run =
       !Store::open(session.path("evo.db")).runs().empty();  // false: an empty database
   EXPECT_EQ(run.shows("continue with --resume"), has_run) << run.raw;
@@ -346,9 +346,9 @@ TEST(LiveTerminal, AResizedTerminalIsDrawnAsItIsNow) {
   const FakeSession session;
   OnATerminal run(session, 40, kSlow, "");
   ASSERT_TRUE(run.read_until([&] { return run.shows("best p50"); }));
-  EXPECT_FALSE(run.shows("window "));
+  EXPECT_FALSE(run.shows("in flight "));
   run.resize(120);
-  EXPECT_TRUE(run.read_until([&] { return run.shows("window "); }));
+  EXPECT_TRUE(run.read_until([&] { return run.shows("in flight "); }));
   EXPECT_EQ(run.finish(), 0);
 }
 

@@ -68,43 +68,43 @@ std::vector<Refusal> refusals() {
       {"Driver570OnBlackwell",
        [](FakeMachine& machine) {
          machine.set_driver("570.86.15", 12080, "1300");
-         machine.card()["arch"] = 100;
+         machine.gpu()["arch"] = 100;
        },
        "refuses the code of nvrtc 13.0", "nvidia-cuda-nvrtc-cu12==12.9.*"},
       {"Driver470", [](FakeMachine& machine) { machine.set_driver("470.223.02", 11040, "1200"); },
        "CUDA driver 11.4 of NVIDIA L4 refuses the code of nvrtc 13.0", "update the driver to 525"},
       {"ExclusiveAndTaken",
        [](FakeMachine& machine) {
-         machine.card()["compute_mode"] = 3;
-         machine.card()["context"] = 46;
-         machine.card()["processes"] = json::array({4200000});
+         machine.gpu()["compute_mode"] = 3;
+         machine.gpu()["context"] = 46;
+         machine.gpu()["processes"] = json::array({4200000});
        },
        "cuda:0 (NVIDIA L4) is in use by 4200000, and its compute mode (exclusive process)",
        "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT"},
       {"ExclusiveAndTakenWithoutNvml",
        [](FakeMachine& machine) {
          machine.has_nvml = false;
-         machine.card()["compute_mode"] = 3;
-         machine.card()["context"] = 46;
+         machine.gpu()["compute_mode"] = 3;
+         machine.gpu()["context"] = 46;
        },
        "cuda:0 (NVIDIA L4) is in use by another process, and its compute mode (exclusive process)",
        "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT"},
       {"Prohibited",
        [](FakeMachine& machine) {
-         machine.card()["compute_mode"] = 2;
-         machine.card()["context"] = 46;
+         machine.gpu()["compute_mode"] = 2;
+         machine.gpu()["context"] = 46;
        },
        "its compute mode is prohibited", "-c DEFAULT"},
       {"FullOfOthers",
        [](FakeMachine& machine) {
-         machine.card()["context"] = 2;
-         machine.card()["processes"] = json::array({4200000});
+         machine.gpu()["context"] = 2;
+         machine.gpu()["processes"] = json::array({4200000});
        },
        "no memory left for a context; it is used by 4200000", "--device cuda:N"},
       {"MigWithoutAnInstance",
        [](FakeMachine& machine) {
-         machine.facts()["cards"] = json::array({a100()});
-         machine.card()["mig"] = true;
+         machine.facts()["gpus"] = json::array({a100()});
+         machine.gpu()["mig"] = true;
        },
        "MIG is enabled on NVIDIA A100-SXM4-40GB but has no instance", "nvidia-smi mig -i 0 -cgi 0"},
       {"ALibraryWithoutCompute", [](FakeMachine& machine) { init(machine, 100); },
@@ -198,9 +198,9 @@ TEST(FittingDrivers, From525OnAreTakenWithACompilerOfTheirMajorVersion) {
 
 TEST(FittingDrivers, TwoModelsAreToldApartAndTheFirstOfThemIsUsed) {
   FakeMachine machine;
-  machine.facts()["cards"].insert(machine.facts()["cards"].begin(), a100());
-  machine.card(1)["application_mhz"] = 1005;
-  machine.card(1)["held"] = true;
+  machine.facts()["gpus"].insert(machine.facts()["gpus"].begin(), a100());
+  machine.gpu(1)["application_mhz"] = 1005;
+  machine.gpu(1)["held"] = true;
   const json facts = machine.doctor();
   EXPECT_EQ(facts.at("run").at("device_name"), "NVIDIA A100-SXM4-40GB");
   EXPECT_EQ(facts.at("run").at("arch"), "sm_80");
@@ -221,11 +221,11 @@ TEST(FittingDrivers, TwoModelsAreToldApartAndTheFirstOfThemIsUsed) {
 
 TEST(FittingDrivers, ASliceIsUsedAndNamed) {
   FakeMachine machine;
-  json card = a100();
-  card["mig"] = true;
-  card["slices"] = json::array({kSlice, kSlice});
-  card["slices"][1]["uuid"] = "MIG-cccccccc-1111-2222-3333-444455556666";
-  machine.facts()["cards"] = json::array({card});
+  json gpu = a100();
+  gpu["mig"] = true;
+  gpu["slices"] = json::array({kSlice, kSlice});
+  gpu["slices"][1]["uuid"] = "MIG-cccccccc-1111-2222-3333-444455556666";
+  machine.facts()["gpus"] = json::array({gpu});
   const json facts = machine.doctor();
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   EXPECT_EQ(facts.at("run").at("device_name"), "NVIDIA A100-SXM4-40GB MIG 1g.5gb");
@@ -235,10 +235,10 @@ TEST(FittingDrivers, ASliceIsUsedAndNamed) {
                     HasSubstr("MIG on, 2 slice(s)")));
 }
 
-TEST(FittingDrivers, OthersOnTheCardAndALowClockAreFindingsThatStopNothing) {
+TEST(FittingDrivers, OthersOnTheGpuAndALowClockAreFindingsThatStopNothing) {
   FakeMachine machine;
-  machine.card()["processes"] = json::array({4200000});
-  machine.card()["application_mhz"] = 1005;
+  machine.gpu()["processes"] = json::array({4200000});
+  machine.gpu()["application_mhz"] = 1005;
   const json facts = machine.doctor();
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   const std::string missing = facts.at("missing").dump();
@@ -268,7 +268,7 @@ TEST(FittingDrivers, NvmlThatCrashesOrIsOlderThanTheModuleStopsNoDoctor) {
               HasSubstr("NVML ended its process: signal 6"));
 }
 
-TEST(NoCard, WithoutADriverTimesArePredictedAndThatWorks) {
+TEST(NoGpu, WithoutADriverTimesArePredictedAndThatWorks) {
   FakeMachine machine;
   machine.cuda_library.clear();
   machine.has_nvml = false;
@@ -283,7 +283,7 @@ TEST(NoCard, WithoutADriverTimesArePredictedAndThatWorks) {
                                 HasSubstr("next step: "), HasSubstr("--device virtual:l4")));
 }
 
-TEST(NoCard, ACardOnTheBusWithoutADriverIsNamed) {
+TEST(NoGpu, AGpuOnTheBusWithoutADriverIsNamed) {
   FakeMachine machine;
   machine.cuda_library.clear();
   machine.has_nvml = false;
@@ -295,7 +295,7 @@ TEST(NoCard, ACardOnTheBusWithoutADriverIsNamed) {
               HasSubstr("1 NVIDIA GPU(s) on the PCI bus without a driver"));
 }
 
-TEST(NoCard, HiddenOnesArePredictedAsTheUserWants) {
+TEST(NoGpu, HiddenOnesArePredictedAsTheUserWants) {
   FakeMachine machine;
   machine.environment = "CUDA_VISIBLE_DEVICES=-1 ";
   const json facts = machine.doctor();
@@ -319,12 +319,12 @@ TEST(NoCompiler, IsToldByTheDoctorAndBeforeARun) {
   EXPECT_THAT(judged.err, AllOf(HasSubstr("NVRTC is missing"), HasSubstr("next step: ")));
 }
 
-TEST(NoCompiler, OneThatIsTooOldOrDoesNotKnowTheCardStopsARun) {
+TEST(NoCompiler, OneThatIsTooOldOrDoesNotKnowTheGpuStopsARun) {
   FakeMachine machine;
   machine.nvrtc = "12.2";
   EXPECT_THAT(first_missing(machine.doctor()), HasSubstr("NVRTC 12.2"));
   machine.nvrtc = "13.0";
-  machine.card()["arch"] = 120;
+  machine.gpu()["arch"] = 120;
   const json facts = machine.doctor();
   EXPECT_FALSE(facts.at("run").at("works").get<bool>());
   EXPECT_THAT(first_missing(facts), HasSubstr("nvrtc 13.0 does not compile for sm_120"));

@@ -53,7 +53,7 @@ class OneWinner : public testing::Test {
     RunInfo info = sample::run_info(kind);
     info.problem.text = kProblem;
     info.space.text = kSpace;
-    info.options_json = R"({"generations":1,"window":4,"check_seed":9,"cold":true})";
+    info.options_json = R"({"generations":1,"max_in_flight":4,"check_seed":9,"cold":true})";
     info.shape = shape;
     if (!device.empty()) info.device.id = info.device.name = device;
     return store_.start_run(info);
@@ -74,13 +74,13 @@ class OneWinner : public testing::Test {
     store_.finish_run(run, status);
   }
   void tie(RunId run, CandidateId challenger, CandidateId incumbent) {
-    store_.record_confirmation(run, {.challenger = challenger,
-                                     .incumbent = incumbent,
-                                     .ratio = 0.998,
-                                     .ratio_low = 0.995,
-                                     .ratio_high = 1.001,
-                                     .pairs = 12,
-                                     .verdict = Verdict::kTie});
+    store_.record_comparison(run, {.challenger = challenger,
+                                   .incumbent = incumbent,
+                                   .ratio = 0.998,
+                                   .ratio_low = 0.995,
+                                   .ratio_high = 1.001,
+                                   .pairs = 12,
+                                   .verdict = Verdict::kTie});
   }
 
   ProgramResult run(const std::string& command) const {

@@ -31,7 +31,7 @@ struct NumberOption {
 
 std::vector<NumberOption> number_options() {
   return {{"evo-tune", "--generations"},
-          {"evo-tune", "--children"},
+          {"evo-tune", "--offspring"},
           {"evo-tune", "--elite"},
           {"evo-tune", "--seed", true, false, true},
           {"evo-tune", "--check-seed", true, false, true},
@@ -52,13 +52,13 @@ std::vector<NumberOption> number_options() {
           {"evo-export --out out", "--candidate"},
           {"evo-record --out r.json", "--count"},
           {"evo-record --out r.json --count 1", "--control-every"},
-          {"evo-record --out r.json --count 1", "--window"},
+          {"evo-record --out r.json --count 1", "--max-in-flight"},
           {"evo-record --out r.json --count 1", "--seed", true, false, true},
           {"evo-record --out r.json --count 1", "--max-seconds", false, true},
           {"evo-record --out r.json", "--resume"},
           {"evo-replay --recorded none.json", "--repeats"},
           {"evo-replay --recorded none.json", "--budget"},
-          {"evo-replay --recorded none.json", "--window"},
+          {"evo-replay --recorded none.json", "--max-in-flight"},
           {"evo-replay --recorded none.json", "--seed", true, false, true},
           {"evo-replay --recorded none.json", "--jobs"}};
 }
@@ -87,19 +87,19 @@ TEST(NumberOptions, OutOfRangeOrNoNumberIsBadUsageThatSaysWhatIsAllowed) {
 TEST(NumberOptions, AreDecimal) {
   const FakeSession session;
   const ProgramResult result = session.run(
-      FakeSession::tune("--generations 01 --children 010 --seed 18446744073709551615 --quiet"));
+      FakeSession::tune("--generations 01 --offspring 010 --seed 18446744073709551615 --quiet"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const StoredRun run = session.store().run(1);
-  EXPECT_EQ(run.info.children, 10);
+  EXPECT_EQ(run.info.offspring, 10);
   EXPECT_EQ(run.info.seed, 18446744073709551615U);
 }
 
 TEST(NumberOptions, TheLastOfTwoHolds) {
   const FakeSession session;
   const ProgramResult result =
-      session.run(FakeSession::tune("--generations 1 --children 9 --children 4 --quiet"));
+      session.run(FakeSession::tune("--generations 1 --offspring 9 --offspring 4 --quiet"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(session.store().run(1).info.children, 4);
+  EXPECT_EQ(session.store().run(1).info.offspring, 4);
 }
 
 /// An unset shell variable in a command gives an empty value. A program must reject the empty value

@@ -39,7 +39,7 @@ class Output : public testing::Test {
         "evo-elite",
         "evo-elite --json",
         "evo-elite --csv",
-        "evo-elite ladder",
+        "evo-elite milestones",
         "evo-elite rejections",
         "evo-elite runs",
         "evo-elite show 1",
@@ -49,9 +49,9 @@ class Output : public testing::Test {
         "evo-report --out r.html",
         "evo-export --t4 t4.json --kernel-tuner-cache cache.json",
         "evo-ptx-run k.ptx --entry k",
-        FakeSession::tune("--db new.db --generations 1 --children 1"),
-        FakeSession::tune("--db new.db --generations 1 --children 1 --quiet"),
-        FakeSession::tune("--db new.db --generations 1 --children 1 --json"),
+        FakeSession::tune("--db new.db --generations 1 --offspring 1"),
+        FakeSession::tune("--db new.db --generations 1 --offspring 1 --quiet"),
+        FakeSession::tune("--db new.db --generations 1 --offspring 1 --json"),
         "evo-record --count 2 --out r.json --db new.db --device fake:measured --space " +
             FakeSession::faults_space(),
         FakeSession::judge(""),
@@ -128,7 +128,7 @@ TEST_F(Output, StandardErrorMayBeClosed) {
 }
 
 TEST_F(Output, ClosedDescriptorsNeverBecomeTheDatabaseOrASocket) {
-  const std::string command = FakeSession::tune("--db closed.db --generations 2 --children 4");
+  const std::string command = FakeSession::tune("--db closed.db --generations 2 --offspring 4");
   for (const char* closed : {"<&- >&- 2>&- )", "2>&- )", ">&- )", "<&- )", "<&- 2>&- )"}) {
     (void)run_within("(", command, closed);
     SQLite::Database database(session_.path("closed.db"), SQLite::OPEN_READWRITE);

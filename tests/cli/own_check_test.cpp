@@ -61,7 +61,7 @@ TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
                           {{"macro", "MORE"}, {"values", {0, 1}}}};
   problem_["arguments"][1]["extent"] = "PARTS * BLOCK + MORE";
   const ProgramResult tuned = run("evo-tune --device " + device() +
-                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  " --jobs 1 --generations 1 --strategy random --offspring 4 "
                                   "--space search_spaces/triple.json --allow-programs");
   EXPECT_THAT(tuned.err, HasSubstr("2 evaluated · 1 green · rejected: correctness 1"));
 }
@@ -156,7 +156,7 @@ TEST_F(OwnCheck, ACandidateThatBreaksTheCheckEndsNoRun) {
                             "\nif not abs(sum(load('output_y')) - sum(load('x'))) < 1: "
                             "sys.exit('no')\n");
     const ProgramResult tuned =
-        run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --children 4 "
+        run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --offspring 4 "
             "--space search_spaces/triple.json --allow-programs");
     EXPECT_EQ(tuned.exit_code, 0) << failure << tuned.err;
     EXPECT_THAT(tuned.err, HasSubstr("4 evaluated · 2 green · rejected: correctness 2"));

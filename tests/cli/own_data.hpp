@@ -64,7 +64,7 @@ def save(name, values):
   std::string judged(const std::string& more = {}) const { return reason(judge(more)); }
   ProgramResult tune(const std::string& more = {}) const {
     return run("evo-tune --device " + device() +
-               " --jobs 1 --generations 1 --children 1 --quiet --allow-programs "
+               " --jobs 1 --generations 1 --offspring 1 --quiet --allow-programs "
                "--space search_spaces/triple.json " +
                more);
   }

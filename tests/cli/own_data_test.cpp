@@ -73,7 +73,7 @@ TEST_F(OwnData, TheManifestNamesTheSymbolOfAConstant) {
   kernel(body("tables::own[i % 4] * x[i]", variable));
   reference("x[i] * tables::own[i & 3]", variable);
   const ProgramResult tuned = run("evo-tune --device " + device() +
-                                  " --jobs 1 --generations 1 --children 1 --quiet "
+                                  " --jobs 1 --generations 1 --offspring 1 --quiet "
                                   "--space search_spaces/triple.json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   ASSERT_EQ(run("evo-export --rank 1 --out out --name best").exit_code, 0);
@@ -365,7 +365,7 @@ for line in sys.stdin:
   write("die", "");
   const std::string tune =
       "evo-tune --device " + device() +
-      " --jobs 1 --generations 9 --children 1 --quiet --explain none "
+      " --jobs 1 --generations 9 --offspring 1 --quiet --explain none "
       "--space search_spaces/triple.json --strategy 'program: python3 mine.py'";
   const ProgramResult died = run(tune);
   EXPECT_EQ(died.exit_code, 2);

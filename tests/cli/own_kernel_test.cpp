@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
   const ProgramResult tuned = run("evo-tune --device " + device() +
-                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  " --jobs 1 --generations 1 --strategy random --offspring 4 "
                                   "--space search_spaces/triple.json --quiet");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const ProgramResult exported = run("evo-export --rank 1 --out out --name best");
@@ -162,7 +162,7 @@ TEST_F(OwnKernel, KernelsThatDifferInAScalarAloneAreTwo) {
       "__global__ void triple(const float* x, float* y, int n, float factor) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = factor * x[i];\n}\n");
   const ProgramResult tuned = run("evo-tune --device " + device() +
-                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  " --jobs 1 --generations 1 --strategy random --offspring 4 "
                                   "--space search_spaces/triple.json --quiet");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const ProgramResult other = judge("--set PER_THREAD=2");
@@ -278,7 +278,7 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "
-                "--children 4 --space search_spaces/triple.json --quiet")
+                "--offspring 4 --space search_spaces/triple.json --quiet")
                 .exit_code,
             0);
   std::filesystem::remove_all(folder_.path() / "kernel_templates");

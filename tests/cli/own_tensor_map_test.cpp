@@ -81,7 +81,7 @@ TEST_F(OwnTensorMap, MustHaveTheBoxOfTheKernel) {
 
 TEST_F(OwnTensorMap, GoesIntoABundle) {
   const ProgramResult tuned =
-      run("evo-tune --device virtual:h200 --jobs 1 --generations 1 --children 1 --quiet "
+      run("evo-tune --device virtual:h200 --jobs 1 --generations 1 --offspring 1 --quiet "
           "--space search_spaces/triple.json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const ProgramResult exported = run("evo-export --db evo.db --bundle triple --cpp");

@@ -78,7 +78,7 @@ save('y', [a + texel(i + 1, i // 40, 0) + texel(i % 40 + 1, i // 40, 1) for i, a
 
 TEST_F(OwnTexture, IsInTheManifest) {
   const ProgramResult tuned = run("evo-tune --device " + device() +
-                                  " --jobs 1 --generations 1 --children 1 --quiet "
+                                  " --jobs 1 --generations 1 --offspring 1 --quiet "
                                   "--allow-programs --space search_spaces/triple.json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   ASSERT_EQ(run("evo-export --rank 1 --out out --name best").exit_code, 0);

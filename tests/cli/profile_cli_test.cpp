@@ -77,7 +77,7 @@ TEST(ProfileCli, JudgePassesAndRejectsByWhatWasCounted) {
   EXPECT_EQ(found["profile"]["metrics"]["tensor"]["value"], 12);
 }
 
-constexpr const char* kProfiled = "--generations 1 --children 6 --elite 2 --profile";
+constexpr const char* kProfiled = "--generations 1 --offspring 6 --elite 2 --profile";
 
 TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   const ProfiledSession one(61.5, 90, 1);
@@ -142,7 +142,7 @@ TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
   EXPECT_EQ(judged.exit_code, 0);
   EXPECT_THAT(judged.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   const ProgramResult tuned = run_program(
-      FakeSession::tune("--generations 1 --children 1 --profile"), session.folder(), none);
+      FakeSession::tune("--generations 1 --offspring 1 --profile"), session.folder(), none);
   EXPECT_EQ(tuned.exit_code, 0);
   EXPECT_THAT(tuned.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   EXPECT_THAT(tuned.out, HasSubstr("export the winner"));
@@ -164,7 +164,7 @@ TEST(ProfileCli, AProblemWithoutOneAndNoDeviceAreRefused) {
 TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
   const FakeSession session;
   const ProgramResult result =
-      run_program(FakeSession::tune("--generations 1 --children 1"), session.folder(),
+      run_program(FakeSession::tune("--generations 1 --offspring 1"), session.folder(),
                   session.environment() +
                       " NVTX_INJECTION64_PATH=" EVO_FAKE_NVTX_LIBRARY " EVO_FAKE_NVTX_FILE=" +
                       session.path("ranges"));

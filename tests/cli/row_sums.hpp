@@ -68,7 +68,7 @@ class RowSums {
                " --space search_spaces/row_sums.json " + more);
   }
   ProgramResult tune() const {
-    return run("evo-tune --jobs 1 --generations 2 --children 4 --seed 3 --device " + device_ +
+    return run("evo-tune --jobs 1 --generations 2 --offspring 4 --seed 3 --device " + device_ +
                " --space search_spaces/row_sums.json");
   }
   [[nodiscard]] Json& step(std::size_t number) {

@@ -79,7 +79,7 @@ std::vector<std::string> run_content(const Store& store, RunId run) {
     }
     lines.push_back(line);
   }
-  for (const ConfirmationRecord& record : store.confirmations(run)) {
+  for (const ComparisonRecord& record : store.comparisons(run)) {
     lines.push_back("confirmation " + std::to_string(record.generation) + " " +
                     places.at(record.challenger) + " against " + places.at(record.incumbent) + " " +
                     std::string(to_string(record.verdict)));

@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kShort = "--generations 2 --children 4 --seed 7 ";
+constexpr const char* kShort = "--generations 2 --offspring 4 --seed 7 ";
 
 TEST(EvoTuneShapes, AnEliteForEachFromOneSearch) {
   const FakeSession session;
@@ -118,7 +118,7 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
 
 TEST(EvoTuneWarmStart, AResumedRunKeepsItsOwn) {
   const auto tune = [](const std::string& more) {
-    return FakeSession::tune("--children 4 --seed 7 --check-seed 5 " + more);
+    return FakeSession::tune("--offspring 4 --seed 7 --check-seed 5 " + more);
   };
   const FakeSession whole;
   ASSERT_EQ(whole.run(tune("--shape mission --generations 2")).exit_code, 0);
@@ -143,7 +143,7 @@ class EvoJudgeAgainst : public testing::Test {
  protected:
   void SetUp() override {
     const ProgramResult run =
-        session_.run(FakeSession::tune("--generations 6 --children 8 --seed 7"));
+        session_.run(FakeSession::tune("--generations 6 --offspring 8 --seed 7"));
     ASSERT_EQ(run.exit_code, 0) << run.err;
     ASSERT_EQ(session_.run("evo-export --bundle winners").exit_code, 0);
   }

@@ -71,7 +71,7 @@ TEST_F(BadInput, AnArchitecturesOwnVariantOnAnotherDevice) {
 
 TEST_F(BadInput, TheDevicesOwnVariantIsCompiledForWhenTheSpaceAsks) {
   space_["arch"] = "sm_90a";
-  const ProgramResult result = tune_changed("--generations 1 --children 1");
+  const ProgramResult result = tune_changed("--generations 1 --offspring 1");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("fake GPU, sm_90a"), Not(HasSubstr("is written for"))));
   const Store store = session_.store();
@@ -124,7 +124,7 @@ TEST_F(BadInput, UnknownStrategyShapeAndDevice) {
 
 TEST_F(BadInput, BadOptions) {
   for (const char* options :
-       {"--generations 0", "--generations x", "--children 0", "--elite -1", "--frobnicate",
+       {"--generations 0", "--generations x", "--offspring 0", "--elite -1", "--frobnicate",
         "--json --quiet", "--max-seconds -3", "--timeout 0", "--jobs 0"}) {
     expect_bad_usage("evo-tune " + std::string(options), 2, {});
   }

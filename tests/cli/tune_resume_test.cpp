@@ -57,7 +57,7 @@ int processes_with(const std::string& mark) {
 class EvoTuneResume : public testing::Test {
  protected:
   static constexpr const char* kOptions =
-      "--generations 4 --children 6 --seed 7 --json --no-warm-start";
+      "--generations 4 --offspring 6 --seed 7 --json --no-warm-start";
 
   /// Starts a run, and sends `signal` to evo-tune once it has reported `evaluations` evaluations.
   int stop_after(int evaluations, int signal) const {

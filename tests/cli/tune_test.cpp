@@ -25,7 +25,7 @@ class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     session_ = std::make_unique<FakeSession>();
-    result_ = session_->run(FakeSession::tune("--generations 3 --children 4 --json"));
+    result_ = session_->run(FakeSession::tune("--generations 3 --offspring 4 --json"));
   }
   static void TearDownTestSuite() { session_.reset(); }
 
@@ -148,7 +148,7 @@ TEST_F(EvoTunePlanted, CandidatesAreDistinct) {
 TEST(EvoTune, QuietSaysOnlyTheResult) {
   const FakeSession session;
   const ProgramResult result =
-      session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
+      session.run(FakeSession::tune("--generations 1 --offspring 1 --quiet"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(result.out, AllOf(HasSubstr("THREADS"), HasSubstr("evo-export"),
@@ -158,7 +158,7 @@ TEST(EvoTune, QuietSaysOnlyTheResult) {
 TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
   const FakeSession session;
   const ProgramResult result =
-      session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
+      session.run(FakeSession::tune("--generations 1 --offspring 1 --quiet"));
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("by limit: registers > 128: 1, spill bytes > 0: 1"),
                     ContainsRegex("closest to the limits: candidate [0-9]+ with registers "
@@ -170,7 +170,7 @@ TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
 TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
   const FakeSession session;
   const ProgramResult result = session.run(
-      FakeSession::tune("--generations 1 --children 1 --time-policy-rejects 5 --quiet"));
+      FakeSession::tune("--generations 1 --offspring 1 --time-policy-rejects 5 --quiet"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(
       result.out,
@@ -188,8 +188,8 @@ TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
 
 TEST(EvoTune, ThePolicysCostIsAnObjectWithJson) {
   const FakeSession session;
-  const ProgramResult result =
-      session.run(FakeSession::tune("--generations 1 --children 1 --time-policy-rejects 1 --json"));
+  const ProgramResult result = session.run(
+      FakeSession::tune("--generations 1 --offspring 1 --time-policy-rejects 1 --json"));
   std::size_t seen = 0;
   for (const json& line : json_lines(result.out)) {
     if (line.at("event") != "policy") continue;
@@ -205,7 +205,7 @@ TEST(EvoTune, ThePolicysCostIsAnObjectWithJson) {
 
 TEST(EvoTune, PeopleSeeProgressOnStandardError) {
   const FakeSession session;
-  const ProgramResult result = session.run(FakeSession::tune("--generations 1 --children 1"));
+  const ProgramResult result = session.run(FakeSession::tune("--generations 1 --offspring 1"));
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("generation 1/1"), HasSubstr("green"), HasSubstr("correctness "),
                     HasSubstr("best p50"), Not(HasSubstr("PREDICTED"))));
@@ -215,7 +215,7 @@ TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
   const FakeSession session;
   const ProgramResult result =
       session.run("evo-tune --space " + FakeSession::faults_space() +
-                  " --device fake:predicted --timeout 0.4 --generations 1 --children 1");
+                  " --device fake:predicted --timeout 0.4 --generations 1 --offspring 1");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("PREDICTED"));
   for (const EliteRow& row : elite_of_run(session.store(), 1)) {
@@ -239,7 +239,7 @@ std::string space_of_defects(const FakeSession& session) {
 TEST(EvoTune, NothingGreenIsExitCodeOneWithReasons) {
   const FakeSession session;
   const ProgramResult result = session.run("evo-tune --space " + space_of_defects(session) +
-                                           " --device fake:measured --generations 2 --children 6");
+                                           " --device fake:measured --generations 2 --offspring 6");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, AllOf(HasSubstr("correctness"), HasSubstr("error"),
                                 HasSubstr("registers 200 > 128")));
@@ -249,7 +249,7 @@ TEST(EvoTune, NothingGreenIsExitCodeOneWithReasons) {
 TEST(EvoTune, WithoutADeviceNothingIsCalledGreen) {
   const FakeSession session;
   const ProgramResult result = session.run("evo-tune --space " + FakeSession::faults_space() +
-                                           " --device none --generations 1 --children 1 --jobs 2");
+                                           " --device none --generations 1 --offspring 1 --jobs 2");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("NO DEVICE"), HasSubstr("not judged")));
   EXPECT_TRUE(elite_of_run(session.store(), 1).empty());
@@ -257,7 +257,7 @@ TEST(EvoTune, WithoutADeviceNothingIsCalledGreen) {
 
 TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   const FakeSession session;
-  const std::string command = FakeSession::tune("--generations 2 --children 4 --json");
+  const std::string command = FakeSession::tune("--generations 2 --offspring 4 --json");
   RunningProgram first(command, session.folder(), session.environment());
   RunningProgram second(command, session.folder(), session.environment());
   EXPECT_EQ(first.wait(), 0);
@@ -287,10 +287,11 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
 class EvoTuneHostile : public testing::Test {
  protected:
   [[nodiscard]] ProgramResult run(const std::string& more) const {
-    const std::string space = source_folder() / "tests/planted/search_spaces/planted_duels.json";
+    const std::string space =
+        source_folder() / "tests/planted/search_spaces/planted_comparisons.json";
     return run_program(
         "evo-tune --space " + space +
-            " --device fake:measured --jobs 2 --strategy exhaustive --children 30 " + more,
+            " --device fake:measured --jobs 2 --strategy exhaustive --offspring 30 " + more,
         session_.folder(), session_.environment() + " EVO_FAKE_STATE=" + session_.path("state"));
   }
   FakeSession session_;

@@ -139,8 +139,8 @@ class Cluster(unittest.TestCase):
         self.assertFalse(left)
 
     def command(self, database, more):
-        return [BIN / "evo-tune", "--space", SPACE, "--strategy", "random", "--generations", "12", "--children", "12",
-                "--window", "12", "--seed", "7", "--check-seed", "5", "--jobs", "1", "--quiet",
+        return [BIN / "evo-tune", "--space", SPACE, "--strategy", "random", "--generations", "12", "--offspring", "12",
+                "--max-in-flight", "12", "--seed", "7", "--check-seed", "5", "--jobs", "1", "--quiet",
                 "--db", self.folder / database, *more]
 
     def tune(self, database, more, environment=None, within=()):

@@ -137,8 +137,8 @@ Outcome simulate(const Arguments& arguments, std::size_t gpus, std::size_t compi
   Workbench bench(options, fake_services(store, arguments, gpus, compilers));
   TunerOptions tuner;
   tuner.strategy = arguments.strategy;
-  tuner.window = 2 * compilers;
-  tuner.children = std::max<std::size_t>(tuner.window, 256);
+  tuner.max_in_flight = 2 * compilers;
+  tuner.offspring = std::max<std::size_t>(tuner.max_in_flight, 256);
   tuner.generations = 4;
   tuner.seed = 7;
   FirstNearOptimum observer(bench.loop());

@@ -36,7 +36,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         command = [BIN / "evo-tune", "--space", space_of_distinct_kernels(folder), "--strategy", "random",
-                   "--generations", "4", "--children", str(candidates // 4), "--window", "100", "--jobs", "1", "--quiet", "--db",
+                   "--generations", "4", "--offspring", str(candidates // 4), "--max-in-flight", "100", "--jobs", "1", "--quiet", "--db",
                    folder / "evo.db", "--listen", "127.0.0.1:0", "--worker-jobs", "4", "--worker-device",
                    "fake:predicted,fake:predicted"]
         for node in ("n1", "n2"):

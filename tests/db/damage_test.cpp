@@ -39,8 +39,8 @@ class Damage : public testing::Test {
     store.finish_run(run, RunStatus::kFinished);
   }
 
-  /// The data that evo-elite shows (elites, ladder, rejections), with the cubins of the elites, as
-  /// text. Throws DbError if the database is damaged.
+  /// The data that evo-elite shows (elites, milestones, rejections), with the cubins of the elites,
+  /// as text. Throws DbError if the database is damaged.
   static std::string answers(const std::filesystem::path& file) {
     const Store store = Store::open_read_only(file);
     std::ostringstream text;
@@ -58,8 +58,8 @@ class Damage : public testing::Test {
         text << store.compilation(*evaluation.record.compilation).cubin << '\n';
       }
     }
-    for (const Rung& rung : ladder(store, 1)) {
-      text << rung.milestone << rung.candidate << ' ' << rung.p50_us.value_or(-1) << '\n';
+    for (const MilestoneResult& result : milestone_results(store, 1)) {
+      text << result.milestone << result.candidate << ' ' << result.p50_us.value_or(-1) << '\n';
     }
     const RejectionSummary summary = rejections(store, 1);
     text << summary.evaluated << ' ' << summary.green << ' ' << summary.rejected << ' '

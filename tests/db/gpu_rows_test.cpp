@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::ThrowsMessage;
 
-CardState full_state() {
+GpuState full_state() {
   return {.looks = 4,
           .sm_clock_min_mhz = 600,
           .sm_clock_median_mhz = 1980,
@@ -37,14 +37,14 @@ const ProfileRecord kCounted{
     .passed = false,
     .metrics = {{"dram", "dram__x.pct", 12.5, "%"}, {"tensor", "sm__y.pct", 31, "%"}}};
 
-class CardRows : public testing::Test {
+class GpuRows : public testing::Test {
  protected:
-  CandidateId add(const std::optional<CardState>& card, std::optional<Energy> energy = {}) {
+  CandidateId add(const std::optional<GpuState>& gpu, std::optional<Energy> energy = {}) {
     const std::string name = std::to_string(position_);
     EvaluationRecord record = sample::green(
         0, position_, store_.put_compilation(sample::compilation(name)), 10 + position_);
     ++position_;
-    record.card = card;
+    record.gpu = gpu;
     record.energy = energy;
     return store_.record_evaluation(run_, record);
   }
@@ -54,23 +54,23 @@ class CardRows : public testing::Test {
   int position_ = 0;
 };
 
-TEST_F(CardRows, AreGivenBackAsTheyWere) {
+TEST_F(GpuRows, AreGivenBackAsTheyWere) {
   const Energy brief{1.5, 300, 0.31, 1000};
   const Energy longer{1.4, 310, 1.02, 3000};
   const CandidateId full = add(full_state(), brief);
-  const CandidateId sparse = add(CardState{.looks = 1});
+  const CandidateId sparse = add(GpuState{.looks = 1});
   const CandidateId none = add({});
   store_.record_energy(full, {1.3, 310, 1.0, 3000});
   store_.record_energy(full, longer);
   store_.record_profile(full, kCounted);
   store_.record_profile(full, kCounted);
   const StoredEvaluation evaluation = store_.evaluation(full);
-  EXPECT_EQ(evaluation.record.card, full_state());
+  EXPECT_EQ(evaluation.record.gpu, full_state());
   EXPECT_EQ(evaluation.record.energy, brief);
   EXPECT_EQ(evaluation.energy, longer);
   EXPECT_EQ(evaluation.profile, kCounted);
-  EXPECT_EQ(store_.evaluation(sparse).record.card, CardState{.looks = 1});
-  EXPECT_FALSE(store_.evaluation(none).record.card.has_value());
+  EXPECT_EQ(store_.evaluation(sparse).record.gpu, GpuState{.looks = 1});
+  EXPECT_FALSE(store_.evaluation(none).record.gpu.has_value());
   EXPECT_FALSE(store_.evaluation(none).energy.has_value());
   EXPECT_FALSE(store_.evaluation(none).profile.has_value());
   const CandidateId twin = store_.record_evaluation(run_, sample::duplicate(0, position_, full));
@@ -79,7 +79,7 @@ TEST_F(CardRows, AreGivenBackAsTheyWere) {
   EXPECT_EQ(elite_of_run(store_, run_).front().launch_mj, 1.4);
 }
 
-TEST_F(CardRows, OnlyWhatWasTimedHasThem) {
+TEST_F(GpuRows, OnlyWhatWasTimedHasThem) {
   const CandidateId failed =
       store_.record_evaluation(run_, sample::rejected(0, 5, {Gate::kBuild, "no"}));
   EXPECT_THAT(
@@ -89,14 +89,14 @@ TEST_F(CardRows, OnlyWhatWasTimedHasThem) {
       ThrowsMessage<DbError>(HasSubstr("has no stored timing")));
 }
 
-TEST_F(CardRows, ARunIsSummedUp) {
-  EXPECT_EQ(card_summary(store_, run_).timings, 0);
+TEST_F(GpuRows, ARunIsSummedUp) {
+  EXPECT_EQ(gpu_summary(store_, run_).timings, 0);
   add(full_state());
-  CardState quiet{.looks = 2};
+  GpuState quiet{.looks = 2};
   quiet.sm_clock_min_mhz = 1900;
   add(quiet);
   add({});
-  const CardSummary summary = card_summary(store_, run_);
+  const GpuSummary summary = gpu_summary(store_, run_);
   EXPECT_EQ(summary.timings, 2);
   EXPECT_EQ(summary.discarded, 30);
   EXPECT_EQ(summary.throttled, 1);

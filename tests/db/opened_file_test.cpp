@@ -94,7 +94,7 @@ TEST_F(OpenedFileTest, AReplacedOneIsNotWritten) {
   EXPECT_THAT(next_error(), AllOf(HasSubstr(file_.string()), HasSubstr("was replaced by another"),
                                   HasSubstr("is lost"), Not(HasSubstr("delete both"))));
   EXPECT_THAT(next_error(), HasSubstr("was replaced by another")) << "a second write fails, too";
-  EXPECT_THROW((void)store_->confirmations(run_), DbError)
+  EXPECT_THROW((void)store_->comparisons(run_), DbError)
       << "a replaced database is not read either";
   expect_other_is_untouched();
 }

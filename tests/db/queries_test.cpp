@@ -66,7 +66,7 @@ TEST_F(Queries, ElitesCarryTheFiguresOfTheView) {
   EXPECT_EQ(rows[0].kind, TimeKind::kMeasured);
 }
 
-TEST_F(Queries, TheLadderComparesEachRungWithTheGreenOneBefore) {
+TEST_F(Queries, TheMilestoneTableComparesEachMilestoneWithTheGreenOneBefore) {
   const CandidateId baseline = add_green(run_, 0, 0, "a", 100, "baseline");
   add_rejected(1, {.gate = Gate::kCorrectness, .reason = "wrong"}, "fused");
   add_green(run_, 0, 2, "b", 50, "wmma");
@@ -74,15 +74,15 @@ TEST_F(Queries, TheLadderComparesEachRungWithTheGreenOneBefore) {
   same.milestone = "again";
   store_.record_evaluation(run_, same);
   add_green(run_, 0, 4, "c", 1);
-  const std::vector<Rung> rungs = ladder(store_, run_);
-  ASSERT_EQ(rungs.size(), 4U);
-  EXPECT_EQ(rungs[0].milestone, "baseline");
-  EXPECT_FALSE(rungs[0].speedup.has_value());
-  EXPECT_FALSE(rungs[1].p50_us.has_value());
-  EXPECT_EQ(rungs[1].rejection->reason, "wrong");
-  EXPECT_DOUBLE_EQ(rungs[2].speedup.value(), 2);
-  EXPECT_EQ(rungs[3].duplicate_of, baseline);
-  EXPECT_DOUBLE_EQ(rungs[3].speedup.value(), 0.5);
+  const std::vector<MilestoneResult> results = milestone_results(store_, run_);
+  ASSERT_EQ(results.size(), 4U);
+  EXPECT_EQ(results[0].milestone, "baseline");
+  EXPECT_FALSE(results[0].speedup.has_value());
+  EXPECT_FALSE(results[1].p50_us.has_value());
+  EXPECT_EQ(results[1].rejection->reason, "wrong");
+  EXPECT_DOUBLE_EQ(results[2].speedup.value(), 2);
+  EXPECT_EQ(results[3].duplicate_of, baseline);
+  EXPECT_DOUBLE_EQ(results[3].speedup.value(), 0.5);
 }
 
 TEST_F(Queries, RejectionsAreGroupedByGateAndReasonWhateverTheFigures) {
@@ -123,11 +123,11 @@ TEST_F(Queries, WithdrawnCandidatesAreCountedApart) {
   EXPECT_EQ(summary.withdrawn, 1);
   EXPECT_EQ(summary.rejected, 0);
   EXPECT_EQ(summary.duplicates, 1);
-  const std::vector<Rung> rungs = ladder(store_, run_);
-  ASSERT_EQ(rungs.size(), 2U);
-  EXPECT_EQ(rungs[0].withdrawal.value().reason, "faulted in a pair");
-  EXPECT_FALSE(rungs[0].p50_us.has_value());
-  EXPECT_FALSE(rungs[1].speedup.has_value()) << "no milestone before this one is green";
+  const std::vector<MilestoneResult> results = milestone_results(store_, run_);
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].withdrawal.value().reason, "faulted in a pair");
+  EXPECT_FALSE(results[0].p50_us.has_value());
+  EXPECT_FALSE(results[1].speedup.has_value()) << "no milestone before this one is green";
   const StoredGeneration generation = store_.generations(run_).at(0);
   EXPECT_EQ(generation.withdrawn, 1);
 }
@@ -137,20 +137,20 @@ TEST_F(Queries, AnEmptyRunHasAnEmptySummary) {
   EXPECT_EQ(summary.evaluated, 0);
   EXPECT_EQ(summary.policy_only, 0);
   EXPECT_TRUE(summary.groups.empty());
-  EXPECT_TRUE(ladder(store_, run_).empty());
+  EXPECT_TRUE(milestone_results(store_, run_).empty());
 }
 
 TEST_F(Queries, FindsConfirmationsInBothDirections) {
   const CandidateId a = add_green(run_, 0, 0, "a", 10);
   const CandidateId b = add_green(run_, 0, 1, "b", 9);
   const CandidateId c = add_green(run_, 0, 2, "c", 8);
-  store_.record_confirmation(run_, {.challenger = b, .incumbent = a, .pairs = 1});
-  store_.record_confirmation(run_, {.challenger = a, .incumbent = b, .pairs = 2});
-  store_.record_confirmation(run_, {.challenger = c, .incumbent = a, .pairs = 3});
-  EXPECT_EQ(confirmations_between(store_, a, b).size(), 2U);
-  EXPECT_EQ(confirmations_between(store_, b, a).size(), 2U);
-  EXPECT_EQ(confirmations_between(store_, c, a).at(0).pairs, 3);
-  EXPECT_TRUE(confirmations_between(store_, b, c).empty());
+  store_.record_comparison(run_, {.challenger = b, .incumbent = a, .pairs = 1});
+  store_.record_comparison(run_, {.challenger = a, .incumbent = b, .pairs = 2});
+  store_.record_comparison(run_, {.challenger = c, .incumbent = a, .pairs = 3});
+  EXPECT_EQ(comparisons_between(store_, a, b).size(), 2U);
+  EXPECT_EQ(comparisons_between(store_, b, a).size(), 2U);
+  EXPECT_EQ(comparisons_between(store_, c, a).at(0).pairs, 3);
+  EXPECT_TRUE(comparisons_between(store_, b, c).empty());
 }
 
 TEST(ReasonPattern, ReplacesWholeNumbers) {

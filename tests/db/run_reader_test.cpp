@@ -129,18 +129,18 @@ TEST(RunReader, KeepsConfirmationsAndEvents) {
   const CompilationId b = store.put_compilation(sample::compilation("b"));
   const CandidateId one = store.record_evaluation(run, sample::green(0, 0, a, 10));
   const CandidateId two = store.record_evaluation(run, sample::green(0, 1, b, 9));
-  store.record_confirmation(run, {.generation = 0,
-                                  .challenger = two,
-                                  .incumbent = one,
-                                  .ratio = 0.9,
-                                  .ratio_low = 0.88,
-                                  .ratio_high = 0.92,
-                                  .pairs = 40,
-                                  .verdict = Verdict::kFaster});
-  const std::vector<ConfirmationRecord> confirmations = store.confirmations(run);
-  ASSERT_EQ(confirmations.size(), 1U);
-  EXPECT_EQ(confirmations[0].verdict, Verdict::kFaster);
-  EXPECT_DOUBLE_EQ(confirmations[0].ratio_high, 0.92);
+  store.record_comparison(run, {.generation = 0,
+                                .challenger = two,
+                                .incumbent = one,
+                                .ratio = 0.9,
+                                .ratio_low = 0.88,
+                                .ratio_high = 0.92,
+                                .pairs = 40,
+                                .verdict = Verdict::kFaster});
+  const std::vector<ComparisonRecord> comparisons = store.comparisons(run);
+  ASSERT_EQ(comparisons.size(), 1U);
+  EXPECT_EQ(comparisons[0].verdict, Verdict::kFaster);
+  EXPECT_DOUBLE_EQ(comparisons[0].ratio_high, 0.92);
   store.record_event(run, "worker", "killed after 10 s");
   ASSERT_EQ(store.events(run).size(), 1U);
   EXPECT_EQ(store.events(run)[0].text, "killed after 10 s");

@@ -39,7 +39,7 @@ RunInfo run_info(TimeKind kind) {
           .seed = 18446744073709551615ULL,
           .strategy = "full",
           .elite_size = 3,
-          .children = 8,
+          .offspring = 8,
           .flops_per_launch = 2e9,
           .bytes_per_launch = 1e6,
           .evo_version = "0.1.0"};

@@ -16,20 +16,20 @@
 
 namespace {
 
-using evo::fake_driver::Card;
+using evo::fake_driver::Gpu;
 using evo::fake_driver::machine;
 using evo::fake_driver::Slice;
 
 /// A device that CUDA shows: a GPU or, if MIG is enabled, its first MIG slice, because CUDA shows
 /// only one slice of a GPU.
 struct Visible {
-  const Card* card = nullptr;
+  const Gpu* gpu = nullptr;
   const Slice* slice = nullptr;
 
-  [[nodiscard]] std::string name() const { return slice != nullptr ? slice->name : card->name; }
-  [[nodiscard]] std::string uuid() const { return slice != nullptr ? slice->uuid : card->uuid; }
+  [[nodiscard]] std::string name() const { return slice != nullptr ? slice->name : gpu->name; }
+  [[nodiscard]] std::string uuid() const { return slice != nullptr ? slice->uuid : gpu->uuid; }
   [[nodiscard]] unsigned long long memory_mib() const {
-    return slice != nullptr ? slice->memory_mib : card->memory_mib;
+    return slice != nullptr ? slice->memory_mib : gpu->memory_mib;
   }
 };
 
@@ -38,14 +38,14 @@ bool are_hidden() {
   return chosen != nullptr && (*chosen == '\0' || std::strcmp(chosen, "-1") == 0);
 }
 
-std::vector<Visible> visible_cards() {
+std::vector<Visible> visible_gpus() {
   std::vector<Visible> found;
   if (are_hidden()) return found;
-  for (const Card& card : machine().cards) {
-    if (!card.mig.value_or(false)) {
-      found.push_back({&card});
-    } else if (!card.slices.empty()) {
-      found.push_back({&card, &card.slices.front()});
+  for (const Gpu& gpu : machine().gpus) {
+    if (!gpu.mig.value_or(false)) {
+      found.push_back({&gpu});
+    } else if (!gpu.slices.empty()) {
+      found.push_back({&gpu, &gpu.slices.front()});
     }
   }
   return found;
@@ -62,9 +62,9 @@ CUresult hand_out(Handle* to) {
 }
 
 const Visible* visible(CUdevice device) {
-  static const std::vector<Visible> cards = visible_cards();
+  static const std::vector<Visible> gpus = visible_gpus();
   const auto at = static_cast<std::size_t>(device);
-  return initialised && at < cards.size() ? &cards[at] : nullptr;
+  return initialised && at < gpus.size() ? &gpus[at] : nullptr;
 }
 
 CUresult copy_text(const std::string& text, char* to, int room) {
@@ -110,15 +110,15 @@ int attribute(const Visible& one, CUdevice_attribute which) {
   // The constants below are values of an L4. Attributes that are not listed are 0.
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      return one.card->arch / 10;
+      return one.gpu->arch / 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-      return one.card->arch % 10;
+      return one.gpu->arch % 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
-      return one.card->compute_mode;
+      return one.gpu->compute_mode;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      return one.card->sm_count;
+      return one.gpu->sm_count;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-      return static_cast<int>(one.card->most_sm_mhz) * 1000;
+      return static_cast<int>(one.gpu->most_sm_mhz) * 1000;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
       return 101376;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -141,7 +141,7 @@ extern "C" {
 CUresult cuInit(unsigned) {
   evo::fake_driver::misbehave(machine().cuda_does);
   if (machine().cuda_init != 0) return static_cast<CUresult>(machine().cuda_init);
-  if (visible_cards().empty()) return CUDA_ERROR_NO_DEVICE;
+  if (visible_gpus().empty()) return CUDA_ERROR_NO_DEVICE;
   initialised = true;
   return CUDA_SUCCESS;
 }
@@ -165,7 +165,7 @@ CUresult cuGetErrorString(CUresult code, const char** text) {
 
 CUresult cuDeviceGetCount(int* count) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  *count = static_cast<int>(visible_cards().size());
+  *count = static_cast<int>(visible_gpus().size());
   return CUDA_SUCCESS;
 }
 
@@ -184,7 +184,7 @@ CUresult cuDeviceGetPCIBusId(char* id, int room, CUdevice device) {
   const Visible* one = visible(device);
   if (one == nullptr) return CUDA_ERROR_INVALID_DEVICE;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "0000:%02x:00.0", one->card->bus);
+  std::snprintf(text.data(), text.size(), "0000:%02x:00.0", one->gpu->bus);
   return copy_text(text.data(), id, room);
 }
 
@@ -219,7 +219,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   const Visible* one = visible(device);
   if (one == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  const int result = one->card->context;
+  const int result = one->gpu->context;
   return result == 0 ? hand_out(context) : static_cast<CUresult>(result);
 }
 

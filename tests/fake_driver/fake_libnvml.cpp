@@ -8,7 +8,7 @@
 
 namespace {
 
-using evo::fake_driver::Card;
+using evo::fake_driver::Gpu;
 using evo::fake_driver::machine;
 using evo::fake_driver::Slice;
 using evo::nvml::Device;
@@ -20,18 +20,18 @@ using evo::nvml::ProcessInfo;
 constexpr int kNotFound = 6;
 constexpr int kNotSupported = 3;
 
-/// NVML's handle of a GPU is here the address of its Card object, and the handle of a MIG slice the
+/// NVML's handle of a GPU is here the address of its GPU object, and the handle of a MIG slice the
 /// address of its Slice object.
-const Card* card_of(Device device) {
-  for (const Card& card : machine().cards) {
-    if (static_cast<const void*>(&card) == device) return &card;
+const Gpu* gpu_of(Device device) {
+  for (const Gpu& gpu : machine().gpus) {
+    if (static_cast<const void*>(&gpu) == device) return &gpu;
   }
   return nullptr;
 }
 
 const Slice* slice_of(Device device) {
-  for (const Card& card : machine().cards) {
-    for (const Slice& slice : card.slices) {
+  for (const Gpu& gpu : machine().gpus) {
+    for (const Slice& slice : gpu.slices) {
       if (static_cast<const void*>(&slice) == device) return &slice;
     }
   }
@@ -87,22 +87,22 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
 }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = static_cast<unsigned>(machine().cards.size());
+  *count = static_cast<unsigned>(machine().gpus.size());
   return kSuccess;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
-  if (index >= machine().cards.size()) return kNotFound;
-  *device = handle_of(machine().cards[index]);
+  if (index >= machine().gpus.size()) return kNotFound;
+  *device = handle_of(machine().gpus[index]);
   return kSuccess;
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* device) {
-  for (const Card& card : machine().cards) {
+  for (const Gpu& gpu : machine().gpus) {
     char text[32];
-    std::snprintf(text, sizeof text, "0000:%02x:00.0", card.bus);
+    std::snprintf(text, sizeof text, "0000:%02x:00.0", gpu.bus);
     if (std::strcmp(text, bus_id) != 0) continue;
-    *device = handle_of(card);
+    *device = handle_of(gpu);
     return kSuccess;
   }
   return kNotFound;
@@ -110,17 +110,17 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* device) {
 
 int nvmlDeviceGetName(Device device, char* text, unsigned room) {
   if (const Slice* slice = slice_of(device)) return copy_text(slice->name, text, room);
-  return copy_text(card_of(device)->name, text, room);
+  return copy_text(gpu_of(device)->name, text, room);
 }
 
 int nvmlDeviceGetUUID(Device device, char* text, unsigned room) {
   if (const Slice* slice = slice_of(device)) return copy_text(slice->uuid, text, room);
-  return copy_text(card_of(device)->uuid, text, room);
+  return copy_text(gpu_of(device)->uuid, text, room);
 }
 
 int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
   *info = {};
-  info->bus = card_of(device)->bus;
+  info->bus = gpu_of(device)->bus;
   return kSuccess;
 }
 
@@ -129,47 +129,47 @@ int nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
     *memory = {slice->memory_mib << 20, slice->memory_mib << 20, 0};
     return kSuccess;
   }
-  const Card& card = *card_of(device);
-  *memory = {card.memory_mib << 20, card.free_mib << 20, (card.memory_mib - card.free_mib) << 20};
+  const Gpu& gpu = *gpu_of(device);
+  *memory = {gpu.memory_mib << 20, gpu.free_mib << 20, (gpu.memory_mib - gpu.free_mib) << 20};
   return kSuccess;
 }
 
 int nvmlDeviceGetCudaComputeCapability(Device device, int* major, int* minor) {
-  *major = card_of(device)->arch / 10;
-  *minor = card_of(device)->arch % 10;
+  *major = gpu_of(device)->arch / 10;
+  *minor = gpu_of(device)->arch % 10;
   return kSuccess;
 }
 
 int nvmlDeviceGetClockInfo(Device device, int, unsigned* mhz) {
-  return tell(card_of(device)->sm_mhz, mhz);
+  return tell(gpu_of(device)->sm_mhz, mhz);
 }
 
 int nvmlDeviceGetMaxClockInfo(Device device, int, unsigned* mhz) {
-  return tell(card_of(device)->most_sm_mhz, mhz);
+  return tell(gpu_of(device)->most_sm_mhz, mhz);
 }
 
 int nvmlDeviceGetApplicationsClock(Device device, int, unsigned* mhz) {
-  return tell(card_of(device)->application_mhz, mhz);
+  return tell(gpu_of(device)->application_mhz, mhz);
 }
 
 int nvmlDeviceGetDefaultApplicationsClock(Device device, int, unsigned* mhz) {
-  return tell(card_of(device)->default_application_mhz, mhz);
+  return tell(gpu_of(device)->default_application_mhz, mhz);
 }
 
 int nvmlDeviceGetCurrentClocksEventReasons(Device device, unsigned long long* reasons) {
-  *reasons = card_of(device)->held ? evo::nvml::kApplicationClocks : 0;
+  *reasons = gpu_of(device)->held ? evo::nvml::kApplicationClocks : 0;
   return kSuccess;
 }
 
 int nvmlDeviceGetComputeMode(Device device, int* mode) {
-  *mode = card_of(device)->compute_mode;
+  *mode = gpu_of(device)->compute_mode;
   return kSuccess;
 }
 
 int nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* after_reset) {
-  const Card& card = *card_of(device);
-  if (!card.mig) return kNotSupported;
-  *now = *after_reset = *card.mig ? 1 : 0;
+  const Gpu& gpu = *gpu_of(device);
+  if (!gpu.mig) return kNotSupported;
+  *now = *after_reset = *gpu.mig ? 1 : 0;
   return kSuccess;
 }
 
@@ -179,19 +179,19 @@ int nvmlDeviceGetMaxMigDeviceCount(Device, unsigned* count) {
 }
 
 int nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* slice) {
-  const Card& card = *card_of(device);
-  if (index >= card.slices.size()) return kNotFound;
-  *slice = handle_of(card.slices[index]);
+  const Gpu& gpu = *gpu_of(device);
+  if (index >= gpu.slices.size()) return kNotFound;
+  *slice = handle_of(gpu.slices[index]);
   return kSuccess;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, ProcessInfo* infos) {
-  const Card& card = *card_of(device);
-  const auto size = static_cast<unsigned>(card.processes.size());
+  const Gpu& gpu = *gpu_of(device);
+  const auto size = static_cast<unsigned>(gpu.processes.size());
   const unsigned room = *count;
   *count = size;
   if (room < size) return evo::nvml::kInsufficientSize;
-  for (unsigned i = 0; i < size; ++i) infos[i] = {card.processes[i], 1ULL << 30, ~0U, ~0U};
+  for (unsigned i = 0; i < size; ++i) infos[i] = {gpu.processes[i], 1ULL << 30, ~0U, ~0U};
   return kSuccess;
 }
 }

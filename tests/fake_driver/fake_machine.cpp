@@ -25,29 +25,29 @@ Slice slice_in(const json& from) {
   return slice;
 }
 
-Card card_in(const json& from) {
-  Card card;
-  read(from, "name", card.name);
-  read(from, "uuid", card.uuid);
-  read(from, "bus", card.bus);
-  read(from, "arch", card.arch);
-  read(from, "sm_count", card.sm_count);
-  read(from, "memory_mib", card.memory_mib);
-  card.free_mib = card.memory_mib;
-  read(from, "free_mib", card.free_mib);
-  read(from, "sm_mhz", card.sm_mhz);
-  read(from, "most_sm_mhz", card.most_sm_mhz);
-  read(from, "application_mhz", card.application_mhz);
-  read(from, "default_application_mhz", card.default_application_mhz);
-  read(from, "held", card.held);
-  read(from, "compute_mode", card.compute_mode);
-  read(from, "context", card.context);
-  read(from, "processes", card.processes);
-  if (from.contains("mig")) card.mig = from.at("mig").get<bool>();
+Gpu gpu_in(const json& from) {
+  Gpu gpu;
+  read(from, "name", gpu.name);
+  read(from, "uuid", gpu.uuid);
+  read(from, "bus", gpu.bus);
+  read(from, "arch", gpu.arch);
+  read(from, "sm_count", gpu.sm_count);
+  read(from, "memory_mib", gpu.memory_mib);
+  gpu.free_mib = gpu.memory_mib;
+  read(from, "free_mib", gpu.free_mib);
+  read(from, "sm_mhz", gpu.sm_mhz);
+  read(from, "most_sm_mhz", gpu.most_sm_mhz);
+  read(from, "application_mhz", gpu.application_mhz);
+  read(from, "default_application_mhz", gpu.default_application_mhz);
+  read(from, "held", gpu.held);
+  read(from, "compute_mode", gpu.compute_mode);
+  read(from, "context", gpu.context);
+  read(from, "processes", gpu.processes);
+  if (from.contains("mig")) gpu.mig = from.at("mig").get<bool>();
   for (const json& slice : from.value("slices", json::array())) {
-    card.slices.push_back(slice_in(slice));
+    gpu.slices.push_back(slice_in(slice));
   }
-  return card;
+  return gpu;
 }
 
 Machine read_machine() {
@@ -65,7 +65,7 @@ Machine read_machine() {
   read(from, "nvml_init", found.nvml_init);
   read(from, "cuda_does", found.cuda_does);
   read(from, "nvml_does", found.nvml_does);
-  for (const json& card : from.value("cards", json::array())) found.cards.push_back(card_in(card));
+  for (const json& gpu : from.value("gpus", json::array())) found.gpus.push_back(gpu_in(gpu));
   return found;
 }
 

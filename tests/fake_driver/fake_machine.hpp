@@ -13,7 +13,7 @@ struct Slice {
 };
 
 /// A GPU as the fake libraries report it.
-struct Card {
+struct Gpu {
   std::string name;
   std::string uuid;  ///< "GPU-…"
   unsigned bus = 0;  ///< BUS in the PCI bus id 0000:BUS:00.0
@@ -44,7 +44,7 @@ struct Machine {
   int nvml_init = 0;           ///< the result of nvmlInit_v2
   std::string cuda_does = {};  ///< "crash" or "hang", in cuInit
   std::string nvml_does = {};  ///< "crash" or "hang", in nvmlInit_v2
-  std::vector<Card> cards = {};
+  std::vector<Gpu> gpus = {};
 };
 
 /// Reads the file EVO_FAKE_MACHINE at the first call. Ends the process with a message if the file

@@ -91,11 +91,11 @@ std::optional<std::string> FakeDevice::guard_violation(BufferId buffer) {
   const std::span<std::byte> all = target.memory;
   const auto before = all.first(kGuardBytes);
   const auto after = all.last(kGuardBytes);
-  auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
+  auto violation = find_guard_violation(target.spec.name, target.spec.bytes, before, after);
   const std::vector<std::byte> pattern = guard_pattern();
   std::copy(pattern.begin(), pattern.end(), before.begin());
   std::copy(pattern.begin(), pattern.end(), after.begin());
-  return damage;
+  return violation;
 }
 
 std::variant<KernelId, Fault> FakeDevice::load(const KernelImage& image) {

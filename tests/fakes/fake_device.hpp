@@ -71,7 +71,7 @@ class FakeDevice final : public Device,
   [[nodiscard]] Predicting* predicting() override {
     return options_.info.time_kind == TimeKind::kPredicted ? this : nullptr;
   }
-  [[nodiscard]] CardMonitor* monitor() override { return monitor_; }
+  [[nodiscard]] GpuMonitor* monitor() override { return monitor_; }
 
   // For tests.
   [[nodiscard]] std::size_t buffers_alive() const { return buffers_.size(); }
@@ -82,7 +82,7 @@ class FakeDevice final : public Device,
   /// Sets how many graphs can be created before the creation of one graph fails.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
 
-  void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
+  void set_monitor(GpuMonitor* monitor) { monitor_ = monitor; }
 
   /// Sets how many bytes allocate() can give in total, not counting guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
@@ -152,7 +152,7 @@ class FakeDevice final : public Device,
   std::size_t memory_bytes_ = std::size_t{1} << 32;
   int graphs_left_ = 1'000'000'000;
   bool lost_ = false;
-  CardMonitor* monitor_ = nullptr;
+  GpuMonitor* monitor_ = nullptr;
 };
 
 }  // namespace evo::fake

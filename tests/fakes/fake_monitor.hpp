@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "engine/device/card_monitor.hpp"
+#include "engine/device/gpu_monitor.hpp"
 
 namespace evo::fake {
 
-/// Implements CardMonitor, the interface that reports clocks, energy and other processes of a GPU.
+/// Implements GpuMonitor, the interface that reports clocks, energy and other processes of a GPU.
 /// The test chooses the reported values.
-class FakeMonitor final : public CardMonitor {
+class FakeMonitor final : public GpuMonitor {
  public:
-  [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }
-  [[nodiscard]] CardCondition condition() override { return state; }
+  [[nodiscard]] GpuPace pace() override { return on_pace ? on_pace(looks++) : GpuPace{}; }
+  [[nodiscard]] GpuCondition condition() override { return state; }
   [[nodiscard]] std::vector<std::string> other_processes() override { return others; }
   [[nodiscard]] std::optional<double> busy_percent() override {
     return on_busy ? on_busy() : std::nullopt;
@@ -22,10 +22,10 @@ class FakeMonitor final : public CardMonitor {
     return on_energy ? on_energy() : std::nullopt;
   }
 
-  std::function<CardPace(int look)> on_pace = {};
+  std::function<GpuPace(int look)> on_pace = {};
   std::function<std::optional<double>()> on_busy = {};
   std::function<std::optional<double>()> on_energy = {};
-  CardCondition state = {};
+  GpuCondition state = {};
   std::vector<std::string> others = {};
   int looks = 0;
 };

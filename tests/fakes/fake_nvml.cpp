@@ -26,7 +26,7 @@ bool does(const char* what) {
   return asked != nullptr && std::strstr(asked, what) != nullptr;
 }
 
-Device the_card() { return reinterpret_cast<Device>(&opened); }
+Device the_gpu() { return reinterpret_cast<Device>(&opened); }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ int nvmlShutdown() {
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* device) {
   if (std::strcmp(bus_id, "0000:65:00.0") != 0) return kNotFound;
-  *device = the_card();
+  *device = the_gpu();
   return kSuccess;
 }
 

@@ -120,7 +120,7 @@ double FakeDeviceService::time_of(const Program& program, const std::string& sha
 }
 
 Task<Reply<CorrectnessResult>> FakeDeviceService::check(const KernelUnderTest& kernel,
-                                                        Effort effort,
+                                                        CheckKind check_kind,
                                                         std::vector<double> limits_us) {
   const Program program = from_ptx(kernel.image.ptx);
   CorrectnessResult passed{.checks = {CheckResult{"mission", 1}}};
@@ -131,16 +131,16 @@ Task<Reply<CorrectnessResult>> FakeDeviceService::check(const KernelUnderTest& k
     passed.times.push_back({kernel.shapes[i], us, false, rough(us)});
   }
   OrFailure<CorrectnessResult> result = std::move(passed);
-  const bool full = effort != Effort::kScreening && behaviour_.full_check;
+  const bool full = check_kind != CheckKind::kQuick && behaviour_.full_check;
   const auto& check = full ? behaviour_.full_check : behaviour_.check;
   if (check) result = check(program);
-  const std::string what = effort != Effort::kScreening ? "full check " : "check ";
+  const std::string what = check_kind != CheckKind::kQuick ? "full check " : "check ";
   return answer<CorrectnessResult>(what + text_of(program), behaviour_.check_ms, std::move(result));
 }
 
 Task<Reply<TimingResult>> FakeDeviceService::time(const KernelUnderTest& kernel,
-                                                  const std::string& shape, Effort /*effort*/,
-                                                  double early_stop_us) {
+                                                  const std::string& shape,
+                                                  CheckKind /*check_kind*/, double early_stop_us) {
   const Program program = from_ptx(kernel.image.ptx);
   Timing timing;
   timing.kind = behaviour_.kind;
@@ -149,7 +149,7 @@ Task<Reply<TimingResult>> FakeDeviceService::time(const KernelUnderTest& kernel,
   timing.complete = behaviour_.kind != TimeKind::kMeasured || timing.p50_us <= early_stop_us;
   TimingResult result;
   result.timing = timing;
-  result.card = behaviour_.card;
+  result.gpu = behaviour_.gpu;
   return answer<TimingResult>("time " + shape + " " + text_of(program), behaviour_.time_ms,
                               std::move(result));
 }
@@ -264,12 +264,12 @@ void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {
   generations_.emplace_back(run, record);
 }
 
-void MemoryStore::record_confirmation(RunId run, const ConfirmationRecord& record) {
+void MemoryStore::record_comparison(RunId run, const ComparisonRecord& record) {
   write();
   confirmations_.emplace_back(run, record);
 }
 
-std::vector<ConfirmationRecord> MemoryStore::confirmations(RunId run) const {
+std::vector<ComparisonRecord> MemoryStore::comparisons(RunId run) const {
   return records_of(confirmations_, run);
 }
 

@@ -75,7 +75,7 @@ struct DeviceBehaviour {
   std::function<double(const Program&, const std::string& shape)> time_us_on = {};
   /// The energy of one launch of a kernel in mJ; if unset, the device cannot measure energy.
   std::function<double(const Program&)> launch_mj = {};
-  std::optional<CardState> card = {};          ///< returned with every timing
+  std::optional<GpuState> gpu = {};            ///< returned with every timing
   std::map<std::string, double> profile = {};  ///< metrics returned for every kernel
   /// If set, the result of this function replaces `profile`.
   std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
@@ -101,10 +101,10 @@ class FakeDeviceService final : public DeviceService {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   Task<> set_up(SessionSetup setup) override;
-  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
+  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, CheckKind check_kind,
                                        std::vector<double> limits_us) override;
   Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                 Effort effort, double early_stop_us) override;
+                                 CheckKind check_kind, double early_stop_us) override;
   Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                    double window_s) override;
   Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
@@ -150,8 +150,8 @@ class MemoryStore final : public RunStore {
   void record_energy(CandidateId candidate, const Energy& energy) override;
   void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
   void record_generation(RunId run, const GenerationRecord& record) override;
-  void record_confirmation(RunId run, const ConfirmationRecord& record) override;
-  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
+  void record_comparison(RunId run, const ComparisonRecord& record) override;
+  [[nodiscard]] std::vector<ComparisonRecord> comparisons(RunId run) const override;
   void record_withdrawal(RunId run, const WithdrawalRecord& record) override;
   [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
   void record_event(RunId run, std::string_view kind, std::string_view text) override;
@@ -179,7 +179,7 @@ class MemoryStore final : public RunStore {
 
   std::vector<RunEvaluation> evaluations_;
   OfRuns<GenerationRecord> generations_;
-  OfRuns<ConfirmationRecord> confirmations_;
+  OfRuns<ComparisonRecord> confirmations_;
   OfRuns<WithdrawalRecord> withdrawals_;
   std::map<CandidateId, Energy> energies_;
   std::map<CandidateId, ProfileRecord> profiles_;

@@ -3,7 +3,7 @@
 // environment variable EVO_WORKER names this program, the real evo-tune and evo-judge start it, and
 // then run fast and reproducibly. Further environment variables: EVO_FAKE_COMPILE_MS is the
 // duration of each compilation, EVO_FAKE_FAULTS causes random faults (faults.hpp), and
-// EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD is a list of words: with "throttled" the
+// EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_GPU is a list of words: with "throttled" the
 // GPU reports low clocks, with "shared" another process, and with "counter" an energy that grows at
 // 100 W.
 
@@ -30,16 +30,16 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
-/// The fake monitor of the GPU, as EVO_FAKE_CARD describes it; null if EVO_FAKE_CARD is unset.
+/// The fake monitor of the GPU, as EVO_FAKE_GPU describes it; null if EVO_FAKE_GPU is unset.
 evo::fake::FakeMonitor* fake_monitor() {
   static evo::fake::FakeMonitor monitor;
-  const char* words = std::getenv("EVO_FAKE_CARD");
+  const char* words = std::getenv("EVO_FAKE_GPU");
   if (words == nullptr) return nullptr;
   const std::string_view text = words;
   const bool throttled = text.find("throttled") != std::string_view::npos;
   monitor.on_pace = [throttled](int) {
-    if (!throttled) return evo::CardPace{1980, {}};
-    return evo::CardPace{600, {evo::Slowdown::kHardwareThermal}};
+    if (!throttled) return evo::GpuPace{1980, {}};
+    return evo::GpuPace{600, {evo::Slowdown::kHardwareThermal}};
   };
   monitor.state = {2619, 41, 312};
   if (text.find("shared") != std::string_view::npos) monitor.others = {"4711 (python3)"};

@@ -50,9 +50,9 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
-/// A device that reports every first check as a screening. The time of a kernel depends on THREADS,
-/// ITEMS and OTHER.
-inline fake::DeviceBehaviour screened_kernels() {
+/// A device that reports every first check as a quick check. The time of a kernel depends on
+/// THREADS, ITEMS and OTHER.
+inline fake::DeviceBehaviour quickly_checked_kernels() {
   fake::DeviceBehaviour behaviour;
   behaviour.time_us = [](const fake::Program& program) {
     return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
@@ -75,7 +75,7 @@ struct WorldOptions {
   std::string space = "wide";
   std::string shapes = {};
   double energy_s = 0;
-  bool compiles_opening = false;
+  bool compiles_initial_population = false;
   std::size_t compilers = 4;
   std::size_t devices = 1;
   std::optional<fake::DeviceBehaviour> interprets = {};
@@ -110,7 +110,7 @@ struct World {
     options.space_file = folder.path() / "project/search_spaces" / (how.space + ".json");
     options.shape = how.shapes;
     options.energy_s = how.energy_s;
-    options.compiles_opening = how.compiles_opening;
+    options.compiles_initial_population = how.compiles_initial_population;
     bench = std::make_unique<Workbench>(options, std::move(services));
   }
 
@@ -126,11 +126,11 @@ struct World {
   std::unique_ptr<Workbench> bench;
 };
 
-inline TunerOptions options_for(int generations, std::size_t window) {
+inline TunerOptions options_for(int generations, std::size_t max_in_flight) {
   TunerOptions options;
   options.generations = generations;
-  options.children = 6;
-  options.window = window;
+  options.offspring = 6;
+  options.max_in_flight = max_in_flight;
   options.seed = 7;
   return options;
 }

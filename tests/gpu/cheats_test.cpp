@@ -125,7 +125,7 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   // The run has --interpret none, because the virtual GPU would take minutes for the slow kernels.
   const ProgramResult tuned =
       run("evo-tune",
-          "--strategy exhaustive --generations 1 --children 84 --elite 8 --explain none "
+          "--strategy exhaustive --generations 1 --offspring 84 --elite 8 --explain none "
           "--interpret none --seed 1");
   if (tuned.exit_code == 3) GTEST_SKIP() << tuned.err;
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;

@@ -141,11 +141,11 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
       ASSERT_FALSE(work_->launch(writes, {}, arguments));
       const Look after = work_->guard_zones(buffer);
       finish();
-      EXPECT_EQ(work_->guard_damage(before), std::nullopt);
+      EXPECT_EQ(work_->guard_violation(before), std::nullopt);
       const auto by_host =
           device_->memory().guard_violation(buffer);  // also restores the guard zones
       ASSERT_TRUE(by_host);
-      EXPECT_EQ(work_->guard_damage(after), by_host);
+      EXPECT_EQ(work_->guard_violation(after), by_host);
     }
   }
 }

@@ -90,7 +90,7 @@ class Planted : public testing::TestWithParam<std::string> {
 
 TEST_P(Planted, EveryDefectIsStoppedAndTheSearchEndsGreen) {
   const ProgramResult tuned = run("evo-tune --space " + planted_space() + " --device " + device() +
-                                  " --timeout 3 --generations 3 --children 4 --seed 2 --json");
+                                  " --timeout 3 --generations 3 --offspring 4 --seed 2 --json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const Store store = Store::open_read_only(folder_.path() / "evo.db");
   std::map<std::string, StoredEvaluation> found;

@@ -50,7 +50,7 @@ TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
   // The installed folder can be moved, because no file in it contains the path of the folder.
   fs::rename(folder_.path() / "prefix", folder_.path() / "moved");
   prefix_ = "moved";
-  EXPECT_EQ(run("evo-tune --device none --space row_softmax_l4 --generations 1 --children 1"), 0)
+  EXPECT_EQ(run("evo-tune --device none --space row_softmax_l4 --generations 1 --offspring 1"), 0)
       << output();
   EXPECT_THAT(output(), HasSubstr("run 1: row_softmax_l4"));
   EXPECT_TRUE(fs::exists(folder_.path() / "work/evo.db"));
@@ -110,8 +110,8 @@ TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   };
   for (const auto& [program, words, expected] :
        std::vector<Line>{{"evo-export", "--bun", "--bundle"},
-                         {"evo-elite", "l", "ladder"},
-                         {"evo-elite", "ladder --sh", "--shape"},
+                         {"evo-elite", "mi", "milestones"},
+                         {"evo-elite", "milestones --sh", "--shape"},
                          {"evo-elite", "overall --we", "--weight"},
                          {"evo-predict", "ra", "rank"},
                          {"evo-tune", "--space row_softmax_l", "row_softmax_l4"},
@@ -144,7 +144,7 @@ TEST_F(Installed, ZshCompletesCommandsOptionsAndValues) {
   write_file(folder_.path() / "complete.zsh", kZshScript);
   for (const auto& [typed, expected] : std::vector<std::pair<std::string, std::string>>{
            {"evo-elite rej", "evo-elite rejections "},
-           {"evo-elite ladder --sh", "evo-elite ladder --shape "},
+           {"evo-elite milestones --sh", "evo-elite milestones --shape "},
            {"evo-tune --device virtual:h", "evo-tune --device virtual:h200 "},
            {"evo-tune --space ow", "evo-tune --space own.json "},
            {"evo-judge --space row_softmax_l4 --set METHOD=on",

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The files whose checks are disabled, each with its fast tests: if a check is disabled, one of
 # these tests must fail.
-GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
+GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_gpu_test",
               "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
               "virtual_test --gtest_filter=*ReadOnlyData*"]
@@ -38,7 +38,7 @@ SURVEY_TESTS = ["virtual_test --gtest_filter=*Sample*:*Survey*:*Kinds*",
 FILES = {
     "engine/gate/resource.cpp": GATE_TESTS,
     **{f"engine/gate/correctness/{name}.cpp": GATE_TESTS for name in (
-        "cases", "chosen_elements", "compare", "correctness", "correctness_ageing", "damage", "element_sample",
+        "cases", "chosen_elements", "compare", "correctness", "correctness_ageing", "forbidden_writes", "element_sample",
         "expectation", "grid_part", "output_judge", "reference_audit", "run_program", "sampled_check", "tolerance_audit",
         "workspace")},
     **{f"engine/gate/timing/{name}.cpp": GATE_TESTS for name in (
@@ -47,8 +47,8 @@ FILES = {
     "engine/gate/correctness/problem_programs.cpp": [
         "own_kernel_test --gtest_filter=OwnCheck*:OwnData*",
         "gate_correctness_test --gtest_filter=ProgramsTest*"],
-    **{f"engine/gate/correctness/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
-       for name in ("check_slots", "device_work", "effort", "host_work", "masked_contents", "trials")},
+    **{f"engine/gate/correctness/{name}.cpp": [*GATE_TESTS, "gpu_test", "device_work_test"]
+       for name in ("check_slots", "device_work", "check_kind", "host_work", "masked_contents", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]

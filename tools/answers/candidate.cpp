@@ -61,21 +61,21 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
 }
 
 /// The state of the GPU during the timing; null if the driver did not report it.
-Json card_json(const EvaluationRecord& record) {
-  if (!record.card) return {};
-  const CardState& card = *record.card;
+Json gpu_json(const EvaluationRecord& record) {
+  if (!record.gpu) return {};
+  const GpuState& gpu = *record.gpu;
   Json json;
-  put(json, "sm_clock_median_mhz", card.sm_clock_median_mhz);
-  put(json, "sm_clock_min_mhz", card.sm_clock_min_mhz);
-  put(json, "memory_clock_mhz", card.memory_clock_mhz);
-  put(json, "temperature_c", card.temperature_c);
-  put(json, "power_w", card.power_w);
+  put(json, "sm_clock_median_mhz", gpu.sm_clock_median_mhz);
+  put(json, "sm_clock_min_mhz", gpu.sm_clock_min_mhz);
+  put(json, "memory_clock_mhz", gpu.memory_clock_mhz);
+  put(json, "temperature_c", gpu.temperature_c);
+  put(json, "power_w", gpu.power_w);
   json["slowdowns"] = Json::array();
-  for (const Slowdown slowdown : card.slowdowns) json["slowdowns"].push_back(to_string(slowdown));
-  json["discarded_samples"] = card.discarded;
-  json["throttled"] = card.throttled;
-  json["other_processes"] = card.others;
-  put(json, "busy_before_percent", card.busy_before_percent);
+  for (const Slowdown slowdown : gpu.slowdowns) json["slowdowns"].push_back(to_string(slowdown));
+  json["discarded_samples"] = gpu.discarded;
+  json["throttled"] = gpu.throttled;
+  json["other_processes"] = gpu.others;
+  put(json, "busy_before_percent", gpu.busy_before_percent);
   return json;
 }
 
@@ -196,10 +196,10 @@ void add_macros(Comparison& rows, const Found& a, const Found& b) {
   }
 }
 
-std::string confirmation_notes(const Store& store, CandidateId a, CandidateId b) {
+std::string comparison_notes(const Store& store, CandidateId a, CandidateId b) {
   std::ostringstream notes;
   notes.precision(4);
-  for (const ConfirmationRecord& record : confirmations_between(store, a, b)) {
+  for (const ComparisonRecord& record : comparisons_between(store, a, b)) {
     notes << "confirmed in generation " << record.generation << " by " << record.pairs
           << " interleaved pairs: candidate " << record.challenger << " takes " << record.ratio
           << " times as long as candidate " << record.incumbent << " (confidence interval "
@@ -233,7 +233,7 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
   add_results(rows, left, right, obstacle.empty());
   add_macros(rows, left, right);
   if (!obstacle.empty()) answer.notes = "no ratio of times: " + obstacle + "\n";
-  answer.notes += confirmation_notes(store, a, b);
+  answer.notes += comparison_notes(store, a, b);
   if (obstacle.empty() && answer.notes.empty()) {
     answer.notes =
         "the ratio is from separate measurements; "
@@ -260,7 +260,7 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"kind", std::string(to_string(info.device.time_kind))},
           {"config", Json::parse(record.config_json)},
           {"timing", timing_json(record)},
-          {"card", card_json(record)},
+          {"gpu", gpu_json(record)},
           {"energy", energy_json(found.evaluation)},
           {"profile", found.evaluation.profile ? profile_json(*found.evaluation.profile) : Json()},
           {"rejection", rejection_json(record.rejection)},
@@ -295,7 +295,7 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   };
   section("configuration", Json::parse(record.config_json));
   section("timing", timing_json(record));
-  section("card while it was timed", card_json(record));
+  section("GPU while it was timed", gpu_json(record));
   section("energy", energy_json(found.evaluation));
   if (found.evaluation.profile) section("profile", profile_json(*found.evaluation.profile));
   section("rejection", rejection_json(record.rejection));

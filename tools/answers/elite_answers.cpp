@@ -1,4 +1,4 @@
-// Tables of evo-elite: elite, ladder, rejections, runs.
+// Tables of evo-elite: elite, milestones, rejections, runs.
 
 #include "tools/answers/elite_answers.hpp"
 
@@ -183,44 +183,44 @@ std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
       time.ratio_high);
 }
 
-Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
+Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult>& results) {
   const TimeKind kind = run.info.device.time_kind;
-  Answer answer{.title = "ladder of " + about(run),
+  Answer answer{.title = "milestones of " + about(run),
                 .table = {.columns = {{"milestone", "milestone", 0, true},
                                       {"outcome", "outcome", 0, true},
                                       {"p50_us", time_heading("p50 us", kind), 2},
-                                      {"speedup", "vs previous", 3},
+                                      {"speedup", "speed-up", 3},
                                       {"kind", "kind", 0, true},
                                       {"candidate", "candidate"},
                                       {"duplicate_of", "same kernel as"},
                                       {"gate", "", 0, true},
                                       {"reason", "why not", 0, true},
                                       {"config", "", 0, true}}}};
-  for (const Rung& rung : rungs) {
-    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
+  for (const MilestoneResult& result : results) {
+    const std::optional<Rejection>& why = result.withdrawal ? result.withdrawal : result.rejection;
     const Json gate = why ? Json(std::string(to_string(why->gate))) : Json();
-    std::string outcome = rung.p50_us ? "green" : "unjudged";
-    if (rung.rejection) outcome = "failed " + gate.get<std::string>();
-    if (rung.withdrawal) outcome = "withdrawn";
-    answer.table.rows.push_back({rung.milestone, outcome, or_null(rung.p50_us),
-                                 or_null(rung.speedup), std::string(to_string(kind)),
-                                 rung.candidate, or_null(rung.duplicate_of), gate,
-                                 why ? Json(why->reason) : Json(), Json::parse(rung.config_json)});
+    std::string outcome = result.p50_us ? "green" : "unjudged";
+    if (result.rejection) outcome = "failed " + gate.get<std::string>();
+    if (result.withdrawal) outcome = "withdrawn";
+    answer.table.rows.push_back(
+        {result.milestone, outcome, or_null(result.p50_us), or_null(result.speedup),
+         std::string(to_string(kind)), result.candidate, or_null(result.duplicate_of), gate,
+         why ? Json(why->reason) : Json(), Json::parse(result.config_json)});
   }
-  if (rungs.empty()) {
+  if (results.empty()) {
     answer.notes = "this run's space has no milestones\n";
     return answer;
   }
   answer.notes =
-      "vs previous: time of the previous green milestone / time of this milestone; "
+      "speed-up: time of the previous green milestone / time of this milestone; "
       "above 1 is faster\n";
-  const std::vector<bool> builds = builds_on_before(rungs);
+  const std::vector<bool> builds = builds_on_before(results);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
         "from \"{}\" on, some milestones lack changes of the previous milestone, "
-        "so these milestones do not form a ladder\n",
-        rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
+        "so these milestones are separate configurations\n",
+        results[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;
 }

@@ -26,7 +26,8 @@ struct SplitConfigs {
 [[nodiscard]] Answer elite_answer(const RunElite& elite);
 /// A line about the fastest of the given times of other implementations; empty if there are none.
 [[nodiscard]] std::string vendor_line(const std::vector<VendorTime>& fastest_first);
-[[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
+[[nodiscard]] Answer milestones_answer(const StoredRun& run,
+                                       const std::vector<MilestoneResult>& results);
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 

@@ -7,12 +7,12 @@
 
 namespace evo {
 
-std::vector<bool> builds_on_before(const std::vector<Rung>& rungs) {
+std::vector<bool> builds_on_before(const std::vector<MilestoneResult>& results) {
   std::vector<bool> builds;
   nlohmann::json first;
   std::set<std::string> changed_before;
-  for (const Rung& rung : rungs) {
-    const nlohmann::json config = nlohmann::json::parse(rung.config_json);
+  for (const MilestoneResult& result : results) {
+    const nlohmann::json config = nlohmann::json::parse(result.config_json);
     if (builds.empty()) first = config;
     std::set<std::string> changed;
     for (const auto& [macro, value] : config.items()) {

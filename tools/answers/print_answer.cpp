@@ -108,9 +108,9 @@ ExitCode print_answer(const EliteOptions& options) {
     case Question::kShow:
       print_candidate(store, options);
       break;
-    case Question::kLadder: {
+    case Question::kMilestones: {
       const StoredRun run = one_run(store, options);
-      print(ladder_answer(run, ladder(store, run.id)), options);
+      print(milestones_answer(run, milestone_results(store, run.id)), options);
       break;
     }
     case Question::kOverall:

@@ -9,7 +9,16 @@
 namespace evo {
 
 /// The queries that evo-elite answers.
-enum class Question { kElite, kShow, kLadder, kOverall, kRejections, kCompare, kInsight, kRuns };
+enum class Question {
+  kElite,
+  kShow,
+  kMilestones,
+  kOverall,
+  kRejections,
+  kCompare,
+  kInsight,
+  kRuns
+};
 
 /// The command line of evo-elite.
 struct EliteOptions {

@@ -14,11 +14,11 @@ for line in open(sys.argv[1]):
     event = json.loads(line)
     if event['event'] == 'speed': print(sys.argv[2].format(**event))" "$@"; }
 
-"$bin/evo-tune" --space $space --device none --strategy random --generations 8 --children 16 \
+"$bin/evo-tune" --space $space --device none --strategy random --generations 8 --offspring 16 \
   --db "$work/cold.db" --json > "$work/cold.json"
 figure "$work/cold.json" "build and resource gates: {variants_per_s:.1f} candidates/s ($(nproc) cores)"
 
-"$bin/evo-tune" --space $space --device none --strategy random --generations 8 --children 16 \
+"$bin/evo-tune" --space $space --device none --strategy random --generations 8 --offspring 16 \
   --db "$work/cold.db" --json > "$work/warm.json"
 python3 - "$work/warm.json" <<'PY'
 import json, sys
@@ -32,7 +32,7 @@ PY
 export EVO_WORKER="$bin/fake-worker"
 start=$(date +%s%N)
 "$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \
-  --children 1 --db "$work/start.db" --quiet > /dev/null || [ $? -eq 1 ] # nothing green
+  --offspring 1 --db "$work/start.db" --quiet > /dev/null || [ $? -eq 1 ] # nothing green
 echo "start to end of a run of one generation: $((($(date +%s%N) - start) / 1000000)) ms"
 /usr/bin/env python3 - "$bin" "$work" <<'PY'
 import json, resource, subprocess, sys

@@ -254,7 +254,7 @@ void run(const std::string& device) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Prints the cost of single operations, launches and code on a device: measured on a card,\n"
+      "Prints the cost of single operations, launches and code on a device: measured on a GPU,\n"
       "predicted on a virtual GPU. The time model of virtual GPUs uses measured costs.");
   std::string device = "cuda:0";
   app.add_option("--device", device, "cuda:N or virtual:NAME")->capture_default_str();

@@ -8,10 +8,10 @@
 #            recorded: evaluations of recordings of GPUs, which need no GPU
 #   FOLDER   such as docs/results/runs/nvidia-h100
 #   --bin    folder of the programs (default: build/ci/bin, which has the tests' programs as well)
-#   --only   runs only steps whose name matches the pattern, such as 'duel.*'
+#   --only   runs only steps whose name matches the pattern, such as 'comparison.*'
 #            The steps attention, elite.*, ideas.* and seeds.* use databases of the steps search.*
 #            The steps accuracy and bundle use the bundles of the step attention. The step insight
-#            uses the database of the step ladder.
+#            uses the database of the step milestones.
 #   --patience  ends a step after N times its expected seconds plus 10 seconds (default: 3)
 #   --list   prints the steps and their expected seconds, and runs none
 # The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.
@@ -34,9 +34,9 @@ python3 -c 'import evo_tune' 2>/dev/null || export PYTHONPATH="$PWD/tools/python
 export work="build/results" device bin recorded="${EVO_RECORDED:-build/recorded}"
 [ -n "$list" ] || mkdir -p "$out" "$work"
 cuda="$(evo-tune doctor --json 2>/dev/null | sed -n 's/.*"version": "nvrtc \(.*\)",/\1/p')"
-card="$(nvidia-smi --id="${device#cuda:}" --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
+gpu="$(nvidia-smi --id="${device#cuda:}" --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
   sed 's/, /, driver /')"
-machine="${card:+$card, }$(nproc) cores of an $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1)"
+machine="${gpu:+$gpu, }$(nproc) cores of an $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1)"
 status=0
 
 # step NAME SECONDS COMMAND: runs COMMAND and stores its output as NAME.txt.
@@ -57,7 +57,7 @@ step() {
 }
 
 attention=search_spaces/sdpa_fp8
-busy='duels --space tests/planted/search_spaces/busy.json --device $device'
+busy='ab_comparisons --space tests/planted/search_spaces/busy.json --device $device'
 steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # deletes lines about macros
 speed="sed -n '/\"event\":\"speed\"/p'"
 
@@ -79,7 +79,7 @@ wgmma_causal wgmma causal_long
 wgmma_causal_d128 wgmma causal_long_d128
 mma_small mma small'
 
-on_a_card() {
+on_a_gpu() {
   [ "$only" != '*' ] || rm -f "$work"/*.db
   local name space shape shapes run template
   while read -r name space shapes; do
@@ -91,7 +91,7 @@ on_a_card() {
     step "elite.$name" 1 "evo-elite --db \$work/$name.db --csv"
   done <<<"$searches"
   for run in "e4m3_long_d128 long_d128" "e4m3_long long" "e4m3_causal causal_long" "wgmma_d64 mission" "wgmma_d64 long"; do
-    step "ideas.${run/ /_}" 1 "evo-elite ladder --db \$work/${run% *}.db --shape ${run#* }"
+    step "ideas.${run/ /_}" 1 "evo-elite milestones --db \$work/${run% *}.db --shape ${run#* }"
   done
   for space in wgmma_e4m3 wgmma; do
     for shape in mission mission_d128 causal_mission causal_mission_d128; do
@@ -104,14 +104,14 @@ on_a_card() {
   done
   step bundle 50 'python3 docs/examples/use_bundle.py $work/bundle.wgmma_d64.mission'
   step call 60 'python3 tools/bench/launch_cost.py'
-  step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
+  step milestones 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite milestones --db \$work/wmma.db"
   step insight 1 "evo-elite insight --db \$work/wmma.db | $steps"
   for template in mma wmma wgmma; do
     step "random.$template" 10 "evo-tune --device \$device --space ${attention}_${template}_h200.json --strategy random --seed 7 --generations 80 --max-seconds 8 --db \$work/random.db --json | $speed"
   done
-  step duel.same 6 "$busy --first WORK=2000 --count 50"
-  step duel.slower 6 "$busy --first WORK=2000 --second WORK=2040 --count 50"
-  step duel.same_attention 8 "duels --device \$device --space ${attention}_mma_h200.json --count 50"
+  step comparison.same 6 "$busy --first WORK=2000 --count 50"
+  step comparison.slower 6 "$busy --first WORK=2000 --second WORK=2040 --count 50"
+  step comparison.same_attention 8 "ab_comparisons --device \$device --space ${attention}_mma_h200.json --count 50"
   step operations.measured 30 'op-costs --device $device'
   step operations.predicted 40 'op-costs --device virtual:h200'
   step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy | sed -n '/^\(time\|energy\) /p'"
@@ -125,7 +125,7 @@ on_a_card() {
   step rate.kernel-tuner 50 'python3 tools/bench/compare_kernel_tuner.py --count 400 --seconds 8 stencil matmul nbody:quarter nbody'
 }
 
-without_a_card() {
+without_a_gpu() {
   step interpreter 3 'virtual-speed'
   for milestone in "mma_l4:lazy rescale" "mma_l4:fp8 both" "wmma_l4:stage 4" "wmma_l4:wmma both" "wgmma_h200:producer"; do
     local space="${milestone%:*}"
@@ -133,10 +133,10 @@ without_a_card() {
   done
   step alarms 60 'count-alarms --candidates 25'
   for strategy in full free insight random genetic annealing differential local; do
-    step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 100 --window 16 --no-cutoff --jobs 2"
+    step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 100 --max-in-flight 16 --no-cutoff --jobs 2"
   done
-  for window in 1 64; do
-    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 30 --window $window --no-cutoff --jobs 2"
+  for most in 1 64; do
+    step "in_flight.$most" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 30 --max-in-flight $most --no-cutoff --jobs 2"
   done
   step engine 40 'tools/bench/judge_rate.sh "$(dirname $bin)"'
   step kills 120 'EVO_BIN=$bin tools/bench/kill_test.sh 20'
@@ -158,7 +158,7 @@ from_recordings() {
   predict matmul tools/bench/real_kernels/search_spaces/matmul mission
   step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
   step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h200_wgmma.gz'
-  step ladder 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs ladder; do evo-elite $answer --db $work/h200.db; done'
+  step milestones 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs milestones; do evo-elite $answer --db $work/h200.db; done'
   step insight 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite insight --db \$work/h200.db | $steps"
 }
 
@@ -167,8 +167,8 @@ predict() { # RECORDING SPACE SHAPE
 }
 
 case "$device" in
-  none) without_a_card ;;
+  none) without_a_gpu ;;
   recorded) from_recordings ;;
-  *) on_a_card ;;
+  *) on_a_gpu ;;
 esac
 exit "$status"

@@ -51,10 +51,10 @@ RunInfo made_up_run(const Space& space, const Arguments& arguments) {
           .shape = definition.shape,
           .seed = arguments.seed,
           .strategy = "full",
-          .children = arguments.a_generation,
+          .offspring = arguments.a_generation,
           .flops_per_launch = 1.07e9,
           .bytes_per_launch = 2.6e6,
-          .options_json = R"({"generations":100,"window":32,"check_seed":7,"cold":false})",
+          .options_json = R"({"generations":100,"max_in_flight":32,"check_seed":7,"cold":false})",
           .evo_version = EVO_VERSION};
 }
 
@@ -218,12 +218,12 @@ class MadeUpRun {
     const CandidateId id = store_->record_evaluation(run_, record);
     constexpr double kTie = 1.02;
     if (elite_.empty() || timing.p50_us < elite_.front().p50_us) {
-      if (!elite_.empty()) duel(id, timing.p50_us, record.generation, Verdict::kFaster);
+      if (!elite_.empty()) compare(id, timing.p50_us, record.generation, Verdict::kFaster);
       elite_.insert(elite_.begin(), {id, timing.p50_us});
       if (elite_.size() > 3) elite_.pop_back();
       best_ = space_->candidate_from_json(record.config_json);
     } else if (timing.p50_us < kTie * elite_.front().p50_us) {
-      duel(id, timing.p50_us, record.generation, Verdict::kTie);
+      compare(id, timing.p50_us, record.generation, Verdict::kTie);
     } else if (withdrawn_ == 0 && record.generation > 0) {
       withdrawn_ = id;
       store_->record_withdrawal(run_,
@@ -233,16 +233,16 @@ class MadeUpRun {
     }
   }
 
-  void duel(CandidateId challenger, double us, int generation, Verdict verdict) {
+  void compare(CandidateId challenger, double us, int generation, Verdict verdict) {
     const double ratio = us / elite_.front().p50_us;
-    store_->record_confirmation(run_, {.generation = generation,
-                                       .challenger = challenger,
-                                       .incumbent = elite_.front().candidate,
-                                       .ratio = ratio,
-                                       .ratio_low = ratio - 0.004,
-                                       .ratio_high = ratio + 0.003,
-                                       .pairs = 60,
-                                       .verdict = verdict});
+    store_->record_comparison(run_, {.generation = generation,
+                                     .challenger = challenger,
+                                     .incumbent = elite_.front().candidate,
+                                     .ratio = ratio,
+                                     .ratio_low = ratio - 0.004,
+                                     .ratio_high = ratio + 0.003,
+                                     .pairs = 60,
+                                     .verdict = verdict});
   }
 
   void finish_generation(int number) {

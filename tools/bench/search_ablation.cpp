@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   app.add_option("--budget", study.budget)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000000));
-  app.add_option("--window", study.window)
+  app.add_option("--max-in-flight", study.max_in_flight)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000));
   app.add_option("--seed", study.seed)->capture_default_str()->transform(evo::seed_number());

@@ -14,7 +14,7 @@ for strategy in full free insight random genetic annealing differential local; d
     > "$out/strategy_$strategy.txt"
 done
 "$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" > "$out/full_to_cutoff.txt"
-"$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --window 1 \
+"$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --max-in-flight 1 \
   > "$out/full_window1.txt"
 
 ablate() { # NAME SETTING=VALUE…: replays with changed settings

@@ -124,7 +124,7 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
   for (const Store& store : stores) sources.push_back({&store, runs_of(store, source)});
   const std::vector<BundleTarget> targets =
       is_one ? std::vector{target_of(stores.front(), source.candidate)} : bundle_targets(sources);
-  if (is_one) note_screened_only(stores.front(), source.candidate);
+  if (is_one) note_only_quick_check(stores.front(), source.candidate);
   if (targets.empty()) {
     std::vector<StoredRun> runs;
     for (const BundleSource& one : sources)

@@ -58,7 +58,7 @@ bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
-/// The members of a run's elites: they passed a full check, not only a screening (a shortened
+/// The members of a run's elites: they passed a full check, not only a quick check (a shortened
 /// check).
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;

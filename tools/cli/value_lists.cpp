@@ -52,9 +52,9 @@ std::vector<std::string> cuda_devices() {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator("/dev", none)) {
     const std::string name = entry.path().filename();
-    const bool is_card = name.starts_with(kName) && name.size() > kName.size() &&
-                         name.find_first_not_of("0123456789", kName.size()) == std::string::npos;
-    if (is_card) ++count;
+    const bool is_gpu = name.starts_with(kName) && name.size() > kName.size() &&
+                        name.find_first_not_of("0123456789", kName.size()) == std::string::npos;
+    if (is_gpu) ++count;
   }
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < count; ++i) ids.push_back("cuda:" + std::to_string(i));

@@ -13,9 +13,9 @@ Ordered mode_or_null(const std::optional<ComputeMode>& mode) {
   return mode ? Ordered(to_string(*mode)) : Ordered();
 }
 
-Ordered slices_json(const CardFacts& card) {
+Ordered slices_json(const GpuFacts& gpu) {
   Ordered slices = Ordered::array();
-  for (const CardSlice& slice : card.slices) {
+  for (const GpuSlice& slice : gpu.slices) {
     slices.push_back({{"name", slice.name},
                       {"uuid", slice.uuid},
                       {"memory_bytes", or_null(slice.memory_bytes)}});
@@ -23,43 +23,43 @@ Ordered slices_json(const CardFacts& card) {
   return slices;
 }
 
-Ordered cards_json(const Machine& machine) {
-  Ordered cards = Ordered::array();
-  for (const CardFacts& card : machine.survey.nvml.cards) {
-    cards.push_back({{"name", card.name},
-                     {"uuid", card.uuid},
-                     {"bus_id", card.bus_id},
-                     {"arch", card.arch},
-                     {"memory_bytes", or_null(card.memory_bytes)},
-                     {"free_bytes", or_null(card.free_bytes)},
-                     {"sm_clock_mhz", or_null(card.sm_clock_mhz)},
-                     {"most_sm_clock_mhz", or_null(card.most_sm_clock_mhz)},
-                     {"application_clock_mhz", or_null(card.application_clock_mhz)},
-                     {"default_application_clock_mhz", or_null(card.default_application_clock_mhz)},
-                     {"held_at_application_clock", card.held_at_application_clock},
-                     {"compute_mode", mode_or_null(card.compute_mode)},
-                     {"mig", or_null(card.mig)},
-                     {"slices", slices_json(card)},
-                     {"processes", card.processes}});
+Ordered gpus_json(const Machine& machine) {
+  Ordered gpus = Ordered::array();
+  for (const GpuFacts& gpu : machine.survey.nvml.gpus) {
+    gpus.push_back({{"name", gpu.name},
+                    {"uuid", gpu.uuid},
+                    {"bus_id", gpu.bus_id},
+                    {"arch", gpu.arch},
+                    {"memory_bytes", or_null(gpu.memory_bytes)},
+                    {"free_bytes", or_null(gpu.free_bytes)},
+                    {"sm_clock_mhz", or_null(gpu.sm_clock_mhz)},
+                    {"most_sm_clock_mhz", or_null(gpu.most_sm_clock_mhz)},
+                    {"application_clock_mhz", or_null(gpu.application_clock_mhz)},
+                    {"default_application_clock_mhz", or_null(gpu.default_application_clock_mhz)},
+                    {"held_at_application_clock", gpu.held_at_application_clock},
+                    {"compute_mode", mode_or_null(gpu.compute_mode)},
+                    {"mig", or_null(gpu.mig)},
+                    {"slices", slices_json(gpu)},
+                    {"processes", gpu.processes}});
   }
-  return cards;
+  return gpus;
 }
 
 Ordered cuda_json(const CudaFacts& cuda) {
-  Ordered cards = Ordered::array();
-  for (const CudaCard& card : cuda.cards) {
-    cards.push_back({{"device", "cuda:" + std::to_string(card.ordinal)},
-                     {"name", card.name},
-                     {"uuid", card.uuid},
-                     {"bus_id", card.bus_id},
-                     {"arch", card.arch},
-                     {"memory_bytes", card.memory_bytes},
-                     {"compute_mode", to_string(card.compute_mode)}});
+  Ordered gpus = Ordered::array();
+  for (const CudaGpu& gpu : cuda.gpus) {
+    gpus.push_back({{"device", "cuda:" + std::to_string(gpu.ordinal)},
+                    {"name", gpu.name},
+                    {"uuid", gpu.uuid},
+                    {"bus_id", gpu.bus_id},
+                    {"arch", gpu.arch},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"compute_mode", to_string(gpu.compute_mode)}});
   }
   return {{"library", text_or_null(cuda.library)},
           {"failure", text_or_null(cuda.failure)},
           {"serves_cuda", text_or_null(cuda.cuda)},
-          {"devices", cards}};
+          {"devices", gpus}};
 }
 
 Ordered folder_json(const FolderFacts& folder) {
@@ -80,7 +80,7 @@ Ordered host_json(const HostFacts& host) {
           {"temporary_folder", folder_json(host.temporary)},
           {"is_root", host.is_root},
           {"nvidia_kernel_module", text_or_null(host.kernel_module)},
-          {"nvidia_pci_cards", host.pci_cards}};
+          {"nvidia_pci_gpus", host.pci_gpus}};
 }
 
 Ordered run_json(const Machine& machine, bool works) {
@@ -114,7 +114,7 @@ nlohmann::ordered_json doctor_json(const Machine& machine, const std::vector<Fin
   }
   return {{"format", "evo-tune doctor 1"},
           {"version", machine.version},
-          {"gpus", cards_json(machine)},
+          {"gpus", gpus_json(machine)},
           {"nvml",
            {{"library", text_or_null(nvml.library)},
             {"failure", text_or_null(nvml.failure)},

@@ -32,12 +32,12 @@ bool measures(const Machine& machine) {
 }
 
 /// The facts from NVML about the GPU that a run without options opens; null if unknown.
-const CardFacts* card_in_use(const Machine& machine) {
-  if (!measures(machine) || machine.survey.cuda.cards.empty()) return nullptr;
-  const std::string& bus_id = machine.survey.cuda.cards.front().bus_id;
-  const auto& cards = machine.survey.nvml.cards;
-  const auto found = std::ranges::find(cards, bus_id, &CardFacts::bus_id);
-  return found == cards.end() ? nullptr : &*found;
+const GpuFacts* gpu_in_use(const Machine& machine) {
+  if (!measures(machine) || machine.survey.cuda.gpus.empty()) return nullptr;
+  const std::string& bus_id = machine.survey.cuda.gpus.front().bus_id;
+  const auto& gpus = machine.survey.nvml.gpus;
+  const auto found = std::ranges::find(gpus, bus_id, &GpuFacts::bus_id);
+  return found == gpus.end() ? nullptr : &*found;
 }
 
 void add_device(const Machine& machine, std::vector<Finding>& findings) {
@@ -50,7 +50,7 @@ void add_device(const Machine& machine, std::vector<Finding>& findings) {
   const std::string& why = machine.survey.cuda.failure;
   Finding none{"there is no GPU: " + why.substr(0, why.find('\n')), "measured times, --energy",
                "run on a machine with a GPU of compute capability 8.0 or newer"};
-  if (const std::size_t count = machine.host.pci_cards; count > 0) {
+  if (const std::size_t count = machine.host.pci_gpus; count > 0) {
     none.what = fmt::format("{} NVIDIA GPU(s) on the PCI bus without a driver for this program: {}",
                             count, why.substr(0, why.find('\n')));
     none.step = "install the NVIDIA driver; in a container: start it with --gpus all";
@@ -122,7 +122,7 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
 
 void add_profile(const Machine& machine, std::vector<Finding>& findings) {
   if (!measures(machine)) return;
-  const auto& seen = machine.survey.cuda.cards;
+  const auto& seen = machine.survey.cuda.gpus;
   if (!seen.empty() && seen.front().compute_mode != ComputeMode::kDefault) {
     findings.push_back({fmt::format("{} takes one process at a time: its compute mode is {}",
                                     machine.device()->id, to_string(seen.front().compute_mode)),
@@ -142,13 +142,13 @@ void add_profile(const Machine& machine, std::vector<Finding>& findings) {
   }
   if (machine.host.counters_for_root.value_or(false) && !machine.host.is_root) {
     findings.push_back(
-        {"only root may read the card's performance counters", "--profile",
+        {"only root may read the GPU's performance counters", "--profile",
          "run as root, or: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
          "| sudo tee /etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
   }
 }
 
-void add_card(const Machine& machine, std::vector<Finding>& findings) {
+void add_gpu(const Machine& machine, std::vector<Finding>& findings) {
   if (!measures(machine)) return;
   if (!machine.survey.nvml.failure.empty()) {
     findings.push_back(
@@ -157,22 +157,22 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
          "install libnvidia-ml.so.1 of the driver's version; "
          "in a container: NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
   }
-  const CardFacts* card = card_in_use(machine);
-  if (card == nullptr) return;
-  if (!card->processes.empty()) {
+  const GpuFacts* gpu = gpu_in_use(machine);
+  if (gpu == nullptr) return;
+  if (!gpu->processes.empty()) {
     findings.push_back({fmt::format("other processes use {}: {}", machine.device()->id,
-                                    fmt::join(card->processes, ", ")),
+                                    fmt::join(gpu->processes, ", ")),
                         "steady times",
                         "end these processes, or choose another GPU by --device cuda:N"});
   }
-  if (card->application_clock_mhz && card->default_application_clock_mhz &&
-      *card->application_clock_mhz < *card->default_application_clock_mhz) {
+  if (gpu->application_clock_mhz && gpu->default_application_clock_mhz &&
+      *gpu->application_clock_mhz < *gpu->default_application_clock_mhz) {
     findings.push_back({fmt::format("the application clock of {} is {:.0f} MHz; "
                                     "its default is {:.0f}",
-                                    machine.device()->id, *card->application_clock_mhz,
-                                    *card->default_application_clock_mhz),
+                                    machine.device()->id, *gpu->application_clock_mhz,
+                                    *gpu->default_application_clock_mhz),
                         "times at full speed",
-                        fmt::format("sudo nvidia-smi -i {} -rac", card->uuid)});
+                        fmt::format("sudo nvidia-smi -i {} -rac", gpu->uuid)});
   }
 }
 
@@ -214,7 +214,7 @@ std::vector<Finding> findings_of(const Machine& machine) {
   add_device(machine, findings);
   add_compiler(machine, findings);
   add_run(machine, findings);
-  add_card(machine, findings);
+  add_gpu(machine, findings);
   add_profile(machine, findings);
   add_host(machine, findings);
   std::stable_partition(findings.begin(), findings.end(),

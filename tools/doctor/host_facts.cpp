@@ -148,7 +148,7 @@ std::string kernel_module(const fs::path& root) {
   return {};
 }
 
-std::size_t count_pci_cards(const fs::path& root) {
+std::size_t count_pci_gpus(const fs::path& root) {
   std::size_t count = 0;
   std::error_code error;
   for (fs::directory_iterator entry(root / "sys/bus/pci/devices", error), end;
@@ -192,7 +192,7 @@ HostFacts read_host_facts(const std::filesystem::path& root) {
   facts.counters_for_root = counters_for_root(root);
   facts.is_root = geteuid() == 0;
   facts.kernel_module = kernel_module(root);
-  facts.pci_cards = count_pci_cards(root);
+  facts.pci_gpus = count_pci_gpus(root);
   return facts;
 }
 

@@ -32,7 +32,7 @@ struct HostFacts {
   bool is_root = false;
   /// version of the driver's kernel module; empty if none is loaded
   std::string kernel_module = {};
-  std::size_t pci_cards = 0;  ///< NVIDIA GPUs on the PCI bus, with or without a driver
+  std::size_t pci_gpus = 0;  ///< NVIDIA GPUs on the PCI bus, with or without a driver
 };
 
 /// Reads the facts from the files below `root` instead of /, except `cores`, `usable_cores`,

@@ -43,66 +43,65 @@ std::string short_path(const std::string& path) {
   return "..." + (cut == std::string::npos ? path.substr(path.size() - kMost) : path.substr(cut));
 }
 
-std::string memory_of(const CardFacts& card) {
-  if (!card.memory_bytes) return "memory unknown";
-  if (!card.free_bytes) return memory_text(*card.memory_bytes);
-  const std::string free = memory_text(*card.free_bytes);  // "3.1 GB"
+std::string memory_of(const GpuFacts& gpu) {
+  if (!gpu.memory_bytes) return "memory unknown";
+  if (!gpu.free_bytes) return memory_text(*gpu.memory_bytes);
+  const std::string free = memory_text(*gpu.free_bytes);  // "3.1 GB"
   return fmt::format("{} of {} free", free.substr(0, free.find(' ')),
-                     memory_text(*card.memory_bytes));
+                     memory_text(*gpu.memory_bytes));
 }
 
-std::string clocks_of(const CardFacts& card) {
-  if (!card.sm_clock_mhz) return "SM clock unknown";
-  std::string text = fmt::format("SM clock {:.0f}", *card.sm_clock_mhz);
-  if (card.most_sm_clock_mhz) text += fmt::format(" of {:.0f}", *card.most_sm_clock_mhz);
+std::string clocks_of(const GpuFacts& gpu) {
+  if (!gpu.sm_clock_mhz) return "SM clock unknown";
+  std::string text = fmt::format("SM clock {:.0f}", *gpu.sm_clock_mhz);
+  if (gpu.most_sm_clock_mhz) text += fmt::format(" of {:.0f}", *gpu.most_sm_clock_mhz);
   text += " MHz";
-  if (card.application_clock_mhz != card.default_application_clock_mhz &&
-      card.application_clock_mhz) {
-    text += fmt::format(", application clock {:.0f}", *card.application_clock_mhz);
+  if (gpu.application_clock_mhz != gpu.default_application_clock_mhz && gpu.application_clock_mhz) {
+    text += fmt::format(", application clock {:.0f}", *gpu.application_clock_mhz);
   }
-  if (card.held_at_application_clock) text += ", in effect";
+  if (gpu.held_at_application_clock) text += ", in effect";
   return text;
 }
 
-std::string modes_of(const CardFacts& card) {
-  std::string text = card.compute_mode ? to_string(*card.compute_mode) + " mode" : "mode unknown";
-  if (!card.mig) return text;
-  text += *card.mig ? fmt::format(", MIG on, {} slice(s)", card.slices.size()) : ", MIG off";
+std::string modes_of(const GpuFacts& gpu) {
+  std::string text = gpu.compute_mode ? to_string(*gpu.compute_mode) + " mode" : "mode unknown";
+  if (!gpu.mig) return text;
+  text += *gpu.mig ? fmt::format(", MIG on, {} slice(s)", gpu.slices.size()) : ", MIG off";
   return text;
 }
 
 /// "cuda:N" for a GPU or MIG slice; empty if CUDA does not see it.
 std::string cuda_name(const Machine& machine, const std::string& uuid) {
-  for (const CudaCard& seen : machine.survey.cuda.cards) {
+  for (const CudaGpu& seen : machine.survey.cuda.gpus) {
     if (uuid.ends_with(seen.uuid)) return fmt::format("cuda:{}", seen.ordinal);
   }
   return {};
 }
 
-std::string cards_text(const Machine& machine) {
+std::string gpus_text(const Machine& machine) {
   std::string text;
-  for (const CardFacts& card : machine.survey.nvml.cards) {
-    std::string name = cuda_name(machine, card.uuid);
-    if (name.empty()) name = card.slices.empty() ? "not seen by CUDA" : "in slices";
-    text += labelled("GPU", fmt::format("{}: {}, {}, {}, {}", name, card.name, card.arch,
-                                        short_uuid(card.uuid), memory_of(card)));
-    text += labelled("", clocks_of(card) + "; " + modes_of(card));
-    for (const CardSlice& slice : card.slices) {
+  for (const GpuFacts& gpu : machine.survey.nvml.gpus) {
+    std::string name = cuda_name(machine, gpu.uuid);
+    if (name.empty()) name = gpu.slices.empty() ? "not seen by CUDA" : "in slices";
+    text += labelled("GPU", fmt::format("{}: {}, {}, {}, {}", name, gpu.name, gpu.arch,
+                                        short_uuid(gpu.uuid), memory_of(gpu)));
+    text += labelled("", clocks_of(gpu) + "; " + modes_of(gpu));
+    for (const GpuSlice& slice : gpu.slices) {
       const std::string number = cuda_name(machine, slice.uuid);
       text += labelled("", fmt::format("{}: {}, {}", number.empty() ? "not seen by CUDA" : number,
                                        slice.name, short_uuid(slice.uuid)));
     }
-    if (!card.processes.empty()) {
-      text += labelled("", fmt::format("on it: {}", fmt::join(card.processes, ", ")));
+    if (!gpu.processes.empty()) {
+      text += labelled("", fmt::format("on it: {}", fmt::join(gpu.processes, ", ")));
     }
   }
   if (!text.empty()) return text;
   // Without NVML, only the CUDA driver reports the GPUs.
-  for (const CudaCard& card : machine.survey.cuda.cards) {
+  for (const CudaGpu& gpu : machine.survey.cuda.gpus) {
     text +=
-        labelled("GPU", fmt::format("cuda:{}: {}, {}, {}, {}, {} mode", card.ordinal, card.name,
-                                    card.arch, card.uuid.substr(0, card.uuid.find('-')),
-                                    memory_text(card.memory_bytes), to_string(card.compute_mode)));
+        labelled("GPU", fmt::format("cuda:{}: {}, {}, {}, {}, {} mode", gpu.ordinal, gpu.name,
+                                    gpu.arch, gpu.uuid.substr(0, gpu.uuid.find('-')),
+                                    memory_text(gpu.memory_bytes), to_string(gpu.compute_mode)));
   }
   return text.empty() ? labelled("GPU", "none") : text;
 }
@@ -221,7 +220,7 @@ std::string short_uuid(const std::string& uuid) {
 
 std::string doctor_screen(const Machine& machine, const std::vector<Finding>& findings) {
   std::string text = "evo-tune " + machine.version + "\n";
-  text += cards_text(machine) + driver_text(machine) + compiler_text(machine) + ncu_text(machine) +
+  text += gpus_text(machine) + driver_text(machine) + compiler_text(machine) + ncu_text(machine) +
           host_text(machine) + run_text(machine);
   text += findings.empty() ? "\nNothing is missing.\n" : "\nmissing\n";
   for (const Finding& finding : findings) text += finding_text(finding);

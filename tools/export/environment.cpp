@@ -75,7 +75,7 @@ Ordered recording(const Store& store, const StoredRun& run, const Ordered& optio
   return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
           {"drawn", "the defaults, and the others uniformly without replacement"},
-          {"control_every", run.info.children},
+          {"control_every", run.info.offspring},
           {"protocol", options.value("protocol", Ordered())},
           {"control", control(store, run.id)}};
 }

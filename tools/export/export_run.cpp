@@ -110,7 +110,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
     std::cerr << "evo-export: the time in " << kernel.name
               << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
   }
-  note_screened_only(store, candidate);
+  note_only_quick_check(store, candidate);
   if (!name.empty() && kernel.name != name) {
     std::cerr << "evo-export: --name: files are named " << kernel.name
               << ": a name may contain letters, digits, '-', '_' and '.'\n";
@@ -120,7 +120,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
 
 }  // namespace
 
-void note_screened_only(const Store& store, CandidateId candidate) {
+void note_only_quick_check(const Store& store, CandidateId candidate) {
   // A member of an elite has passed a full check, so no warning is needed.
   const StoredEvaluation evaluation = store.evaluation(candidate);
   const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);

@@ -15,8 +15,8 @@ struct RunExportOptions {
   std::string kernel_tuner_cache;
 };
 
-/// Warns on standard error if a candidate may have passed only a screening (a shortened check).
-void note_screened_only(const Store& store, CandidateId candidate);
+/// Warns on standard error if a candidate may have passed only a quick check (a shortened check).
+void note_only_quick_check(const Store& store, CandidateId candidate);
 
 /// Writes the requested files and prints their names. Returns kNothingGreen if no run or no green
 /// kernel matches.

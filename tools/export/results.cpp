@@ -74,14 +74,14 @@ const char* failed_config(Gate gate) {
 }
 
 /// The driver's figures of the GPU during timing; null for figures that the driver did not report.
-Ordered card_figures(const CardState& card) {
+Ordered gpu_figures(const GpuState& gpu) {
   const auto one = [](const std::optional<double>& figure) {
     return figure ? Ordered(*figure) : Ordered();
   };
-  return {{"sm_clock_mhz", one(card.sm_clock_median_mhz)},
-          {"memory_clock_mhz", one(card.memory_clock_mhz)},
-          {"temperature_c", one(card.temperature_c)},
-          {"power_w", one(card.power_w)}};
+  return {{"sm_clock_mhz", one(gpu.sm_clock_median_mhz)},
+          {"memory_clock_mhz", one(gpu.memory_clock_mhz)},
+          {"temperature_c", one(gpu.temperature_c)},
+          {"power_w", one(gpu.power_w)}};
 }
 
 /// Data for which T4 and Kernel Tuner's cache lack a key: the candidate's origin, kernel and
@@ -97,7 +97,7 @@ Ordered details(const Store& store, const StoredEvaluation& evaluation) {
     found["spill_bytes"] = resources.spill_store_bytes + resources.spill_load_bytes;
     found["stack_bytes"] = resources.stack_bytes;
   }
-  if (record.card) found["card"] = card_figures(*record.card);
+  if (record.gpu) found["gpu"] = gpu_figures(*record.gpu);
   if (const Rejection* rejection = failure_of(evaluation)) {
     found["gate"] = to_string(rejection->gate);
     found["reason"] = rejection->reason;

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "engine/core/unfinished.hpp"
+#include "engine/core/placeholder.hpp"
 #include "engine/intake/probe_device.hpp"
 #include "tools/cli/table.hpp"
 
@@ -65,10 +65,10 @@ void print_macros(const Intake& intake) {
 
 /// The TODO marks in a line of a draft, each with the text up to the next quotation mark, joined by
 /// "; "; empty if there are none.
-std::string unfinished_of(const std::string& line) {
+std::string placeholders_of(const std::string& line) {
   std::string found;
-  for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
-       at = line.find(kUnfinished, at)) {
+  for (std::size_t at = line.find(kPlaceholder); at != std::string::npos;
+       at = line.find(kPlaceholder, at)) {
     found += found.empty() ? "" : "; ";
     for (; at < line.size() && line[at] != '"'; ++at) {
       if (line[at] == '\\') ++at;
@@ -79,13 +79,13 @@ std::string unfinished_of(const std::string& line) {
 }
 
 /// Prints the lines of a draft that the user must complete, and returns their number.
-int print_unfinished(const DraftFile& file, const fs::path& folder) {
+int print_placeholders(const DraftFile& file, const fs::path& folder) {
   std::istringstream lines(file.text);
   int count = 0;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const std::string found = unfinished_of(line);
+    const std::string found = placeholders_of(line);
     if (found.empty()) continue;
     ++count;
     std::cout << "  " << (folder / file.name).lexically_normal().string() << ':' << number << ": "
@@ -97,7 +97,7 @@ int print_unfinished(const DraftFile& file, const fs::path& folder) {
 void print_next(const Intake& intake, const fs::path& folder) {
   std::cout << "to be written by hand:\n";
   int count = 0;
-  for (const DraftFile& file : intake.files) count += print_unfinished(file, folder);
+  for (const DraftFile& file : intake.files) count += print_placeholders(file, folder);
   const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
                                    [](const auto& a) { return a.kind == Kind::kOut; });
   if (has_out) {

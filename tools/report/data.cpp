@@ -12,7 +12,7 @@
 #include "tools/answers/winner_ways.hpp"
 #include "tools/export/environment.hpp"
 #include "tools/report/candidates.hpp"
-#include "tools/report/card.hpp"
+#include "tools/report/gpu.hpp"
 #include "tools/report/winner.hpp"
 
 namespace evo {
@@ -53,38 +53,38 @@ Ordered summary_json(const RejectionSummary& summary) {
           {"groups", std::move(groups)}};
 }
 
-Ordered ladder_json(const Store& store, RunId run) {
-  Ordered rungs = Ordered::array();
-  const std::vector<Rung> milestones = ladder(store, run);
+Ordered milestones_json(const Store& store, RunId run) {
+  Ordered results = Ordered::array();
+  const std::vector<MilestoneResult> milestones = milestone_results(store, run);
   const std::vector<bool> builds = builds_on_before(milestones);
   for (std::size_t i = 0; i < milestones.size(); ++i) {
-    const Rung& rung = milestones[i];
-    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
-    rungs.push_back({{"milestone", rung.milestone},
-                     {"candidate", rung.candidate},
-                     {"duplicate_of", or_null(rung.duplicate_of)},
-                     {"p50_us", or_null(rung.p50_us)},
-                     {"builds_on_before", static_cast<bool>(builds[i])},
-                     {"speedup", or_null(rung.speedup)},
-                     {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
-                     {"reason", why ? Ordered(why->reason) : Ordered()}});
+    const MilestoneResult& result = milestones[i];
+    const std::optional<Rejection>& why = result.withdrawal ? result.withdrawal : result.rejection;
+    results.push_back({{"milestone", result.milestone},
+                       {"candidate", result.candidate},
+                       {"duplicate_of", or_null(result.duplicate_of)},
+                       {"p50_us", or_null(result.p50_us)},
+                       {"builds_on_before", static_cast<bool>(builds[i])},
+                       {"speedup", or_null(result.speedup)},
+                       {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
+                       {"reason", why ? Ordered(why->reason) : Ordered()}});
   }
-  return rungs;
+  return results;
 }
 
-Ordered duels_json(const Store& store, RunId run) {
-  Ordered duels = Ordered::array();
-  for (const ConfirmationRecord& duel : store.confirmations(run)) {
-    duels.push_back({{"generation", duel.generation},
-                     {"challenger", duel.challenger},
-                     {"incumbent", duel.incumbent},
-                     {"ratio", duel.ratio},
-                     {"low", duel.ratio_low},
-                     {"high", duel.ratio_high},
-                     {"pairs", duel.pairs},
-                     {"verdict", std::string(to_string(duel.verdict))}});
+Ordered comparisons_json(const Store& store, RunId run) {
+  Ordered comparisons = Ordered::array();
+  for (const ComparisonRecord& comparison : store.comparisons(run)) {
+    comparisons.push_back({{"generation", comparison.generation},
+                           {"challenger", comparison.challenger},
+                           {"incumbent", comparison.incumbent},
+                           {"ratio", comparison.ratio},
+                           {"low", comparison.ratio_low},
+                           {"high", comparison.ratio_high},
+                           {"pairs", comparison.pairs},
+                           {"verdict", std::string(to_string(comparison.verdict))}});
   }
-  return duels;
+  return comparisons;
 }
 
 Ordered control_json(const Store& store, RunId run) {
@@ -145,17 +145,17 @@ std::string command_of(const StoredRun& run) {
   };
   if (records) {
     add("--count", "candidates");
-    command += fmt::format(" --control-every {} --out {}", info.children, "recorded.json");
+    command += fmt::format(" --control-every {} --out {}", info.offspring, "recorded.json");
   } else {
     add("--generations", "generations");
-    command += fmt::format(" --children {} --elite {} --strategy {}", info.children,
+    command += fmt::format(" --offspring {} --elite {} --strategy {}", info.offspring,
                            info.elite_size, quoted(info.strategy));
     if (options.contains("objective")) {
       command += " --objective " + quoted(options["objective"].get<std::string>());
     }
     if (!options.contains("warm_start")) command += " --no-warm-start";
   }
-  add("--window", "window");
+  add("--max-in-flight", "max_in_flight");
   command += fmt::format(" --seed {}", info.seed);
   add("--check-seed", "check_seed");
   if (options.value("cold", false)) command += " --flush-l2";
@@ -186,14 +186,14 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
       {"bytes_per_launch", info.bytes_per_launch},
       {"summary", summary_json(rejections(store, run.id))}};
   json.update(winner_of_run(store, run));
-  json["ladder"] = ladder_json(store, run.id);
+  json["milestones"] = milestones_json(store, run.id);
   put_insight(json, store, run);
   json.update(ways_json(store, run));
   json["units"] = store.winner_units(run.id);
   json["candidates"] = candidates_of_run(store, run);
-  json["duels"] = duels_json(store, run.id);
+  json["comparisons"] = comparisons_json(store, run.id);
   json["control"] = control_json(store, run.id);
-  json.update(card_of_run(store, run));
+  json.update(gpu_of_run(store, run));
   json["policy"] = policy_of(run);
   json["events"] = events_json(store, run.id);
   return json;

@@ -1,5 +1,5 @@
 "use strict";
-// The sections about resources, duels, errors, the policy, the source and other events.
+// The sections about resources, comparisons, errors, the policy, the source and other events.
 
 report.sections.resources = run => {
   const {element} = report;
@@ -47,36 +47,36 @@ report.occupancyLimits = run => {
     [...found].map(([limit, [count, best]]) => [limit, report.format.number(count), report.format.us(best)])));
 };
 
-report.sections.duels = run => {
+report.sections.comparisons = run => {
   const {format, element} = report;
   const body = [];
-  if (run.duels.length === 0) {
+  if (run.comparisons.length === 0) {
     body.push(report.lacks(report.isPredicted(run)
-      ? "There are no duels: predicted times do not vary, so candidates are ranked without interleaved pairs."
-      : "There are no duels: no candidate came close enough to the elite for a comparison by interleaved pairs."));
+      ? "There are no A/B comparisons: predicted times do not vary, so candidates are ranked without interleaved pairs."
+      : "There are no A/B comparisons: no candidate came close enough to the elite for a comparison by interleaved pairs."));
   } else {
-    const latest = run.duels.slice(-30);
+    const latest = run.comparisons.slice(-30);
     const colours = palette => ({faster: palette.better, slower: palette.worse, tie: "transparent"});
-    const rows = [...latest].reverse().map(duel => ({verdict: duel.verdict, label: `${duel.challenger} vs ${duel.incumbent}`,
-      low: duel.low, middle: duel.ratio, high: duel.high,
-      text: `${format.number(duel.ratio, 4)} (${format.number(duel.low, 4)} to ${format.number(duel.high, 4)})`,
-      more: `${duel.verdict}, ${duel.pairs} pairs, generation ${duel.generation}`}));
-    const chart = report.chart("Ratio of times in duels, with intervals", (palette, width) =>
+    const rows = [...latest].reverse().map(comparison => ({verdict: comparison.verdict, label: `${comparison.challenger} vs ${comparison.incumbent}`,
+      low: comparison.low, middle: comparison.ratio, high: comparison.high,
+      text: `${format.number(comparison.ratio, 4)} (${format.number(comparison.low, 4)} to ${format.number(comparison.high, 4)})`,
+      more: `${comparison.verdict}, ${comparison.pairs} pairs, generation ${comparison.generation}`}));
+    const chart = report.chart("Ratio of times in comparisons, with intervals", (palette, width) =>
       report.intervals(palette, width,
         rows.map(row => ({...row, colour: colours(palette)[row.verdict]})),
         width < 500 ? "ratio of times" : "time of the challenger / time of the incumbent", "ratio", 1), {height: 60 + 20 * rows.length});
-    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart,
+    body.push(element("div", {class: "wide"}, report.figure(`A/B comparisons, the latest ${rows.length} of ${run.comparisons.length}: left of 1 the challenger is faster`, chart,
       report.key([["better", "the challenger is faster"], ["worse", "the challenger is slower"],
         ["hollow", "a tie, by the rule of the search: the difference is in doubt or too small to matter"]]))),
-      report.folded("All duels as a table", () => report.table("Duels by interleaved pairs",
+      report.folded("All A/B comparisons as a table", () => report.table("A/B comparisons",
         [{label: "generation", numeric: true}, {label: "challenger", numeric: true}, {label: "incumbent", numeric: true},
           {label: "ratio", numeric: true}, {label: "interval", numeric: true}, {label: "pairs", numeric: true}, {label: "verdict"}],
-        run.duels.map(duel => [String(duel.generation), String(duel.challenger), String(duel.incumbent),
-          format.number(duel.ratio, 4), `${format.number(duel.low, 4)} to ${format.number(duel.high, 4)}`,
-          format.number(duel.pairs), duel.verdict]))));
+        run.comparisons.map(comparison => [String(comparison.generation), String(comparison.challenger), String(comparison.incumbent),
+          format.number(comparison.ratio, 4), `${format.number(comparison.low, 4)} to ${format.number(comparison.high, 4)}`,
+          format.number(comparison.pairs), comparison.verdict]))));
   }
   body.push(...report.drift(run));
-  return {id: "duels", title: "Duels and drift", body};
+  return {id: "comparisons", title: "A/B comparisons and drift", body};
 };
 
 report.drift = run => {

@@ -1,8 +1,8 @@
 "use strict";
 // Builds the page.
 
-report.order = ["winner", "why", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
-  "duels", "card", "profile", "errors", "policy", "source", "events"];
+report.order = ["winner", "why", "progress", "milestones", "knobs", "candidates", "roofline", "resources",
+  "comparisons", "gpu", "profile", "errors", "policy", "source", "events"];
 
 report.headline = run => run.winner
   ? [`${report.format.us(run.winner.p50_us)} µs `, report.element("span",

@@ -125,8 +125,8 @@ report.rooflineOption = (palette, width, run, intensity) => {
   const ridge = 1e3 * device.peak_tflops / device.peak_bandwidth_gbs;
   const rate = us => flops / (us * 1e6);
   const points = columns.p50_us.flatMap((us, i) => us === null ? [] : [[intensity, rate(us), i]]);
-  const rungs = run.ladder.filter(rung => rung.p50_us !== null)
-    .map(rung => [intensity, rate(rung.p50_us), rung.milestone]);
+  const steps = run.milestones.filter(step => step.p50_us !== null)
+    .map(step => [intensity, rate(step.p50_us), step.milestone]);
   const from = Math.min(intensity, ridge) / 8;
   const to = Math.max(intensity, ridge) * 8;
   const top = x => Math.min(device.peak_tflops, x * device.peak_bandwidth_gbs / 1e3);
@@ -147,7 +147,7 @@ report.rooflineOption = (palette, width, run, intensity) => {
         lineStyle: {width: 2, color: palette.text}, itemStyle: {color: palette.text}},
       {name: "candidates", type: "scatter", symbolSize: 6, data: points,
         itemStyle: {color: palette.series[0], opacity: 0.35}},
-      {name: "milestones", type: "scatter", symbol: "diamond", symbolSize: 10, data: rungs,
+      {name: "milestones", type: "scatter", symbol: "diamond", symbolSize: 10, data: steps,
         itemStyle: {color: palette.series[1]}},
       {name: "winner", type: "scatter", symbolSize: 16,
         data: run.winner ? [[intensity, rate(run.winner.p50_us)]] : [],

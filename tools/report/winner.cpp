@@ -73,9 +73,11 @@ Ordered elite_json(const std::vector<EliteRow>& rows) {
 }
 
 Ordered baseline_json(const Store& store, RunId run) {
-  for (const Rung& rung : ladder(store, run)) {
-    if (!rung.p50_us) continue;
-    return {{"milestone", rung.milestone}, {"candidate", rung.candidate}, {"p50_us", *rung.p50_us}};
+  for (const MilestoneResult& result : milestone_results(store, run)) {
+    if (!result.p50_us) continue;
+    return {{"milestone", result.milestone},
+            {"candidate", result.candidate},
+            {"p50_us", *result.p50_us}};
   }
   return nullptr;
 }

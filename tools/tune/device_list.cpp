@@ -20,13 +20,13 @@ constexpr const char* kAllowed =
 /// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
   const CudaFacts facts = survey_cuda(worker_program());
-  if (facts.cards.empty()) {
+  if (facts.gpus.empty()) {
     throw MissingError("--device cuda:all: no GPU" +
                        (facts.failure.empty() ? std::string() : ": " + facts.failure) +
                        "\nnext step: evo-tune doctor shows which part of the driver fails");
   }
   std::vector<std::string> ids;
-  for (const CudaCard& card : facts.cards) ids.push_back(fmt::format("cuda:{}", card.ordinal));
+  for (const CudaGpu& gpu : facts.gpus) ids.push_back(fmt::format("cuda:{}", gpu.ordinal));
   return ids;
 }
 

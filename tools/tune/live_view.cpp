@@ -78,7 +78,7 @@ std::string workers_line(const LiveState& state, std::size_t width) {
     parts.push_back("device " + (state.device.empty() ? "waiting" : state.device));
   }
   parts.push_back(fmt::format("compilers {}/{}", state.compiling, state.compilers));
-  parts.push_back(fmt::format("window {}/{}", state.in_flight, state.window));
+  parts.push_back(fmt::format("in flight {}/{}", state.in_flight, state.max_in_flight));
   if (state.has_device)
     parts.push_back(fmt::format("device busy {:.0f} %", 100 * state.device_share));
   return joined(parts, width);

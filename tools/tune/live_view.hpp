@@ -14,8 +14,8 @@ struct LiveState {
   std::optional<double> left_s = {};
   /// "19 evaluated", "17 green", …; the most important texts come first
   std::vector<std::string> counts;
-  std::size_t in_flight = 0;  ///< candidates that were proposed and are not judged yet
-  std::size_t window = 0;     ///< limit of candidates in flight
+  std::size_t in_flight = 0;      ///< candidates that were proposed and are not judged yet
+  std::size_t max_in_flight = 0;  ///< limit of candidates in flight
   std::size_t compiling = 0;
   std::size_t compilers = 0;
   std::string device;  ///< "timing"; empty if the device waits or there is none

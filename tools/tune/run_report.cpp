@@ -165,7 +165,7 @@ LiveState TuneReport::live_state() const {
   state.best = best(progress_);
   state.best_so_far = best_so_far_;
   state.in_flight = progress_.in_flight;
-  state.window = progress_.window;
+  state.max_in_flight = progress_.max_in_flight;
   state.compiling = activity_.compiling;
   state.compilers = options_.compilers;
   state.device = devices_text(activity_.devices);

@@ -39,12 +39,12 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--generations", options.tuner.generations, "number of generations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
-  app.add_option("--children", options.tuner.children,
+  app.add_option("--offspring", options.tuner.offspring,
                  "candidates per generation (default: 8, plus 1 for each shape after the first)")
       ->transform(whole_number(1, 10000));
   app.add_option(
-         "--window", options.tuner.window,
-         "candidates in flight (default: --children if given, else twice --jobs, from 8 to 32; "
+         "--max-in-flight", options.tuner.max_in_flight,
+         "candidates in flight (default: --offspring if given, else twice --jobs, from 8 to 32; "
          "eight times --jobs for strategies that do not learn; "
          "with workers on other hosts 32, or 512 for such strategies)")
       ->transform(whole_number(1, 10000));

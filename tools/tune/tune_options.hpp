@@ -15,7 +15,7 @@ struct TuneOptions : RunOptions {
   std::string explain = "auto";
   std::size_t time_policy_rejects = 0;
   bool warm_start = true;
-  bool has_children = false;
+  bool has_offspring = false;
   bool doctor_json = false;
 };
 

@@ -43,10 +43,10 @@ KnownTimes known_times(const Store& store, RunId run, const Space& space) {
 /// first green milestone if it differs.
 std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& space) {
   std::vector<WayStart> starts = {{"default", space.defaults()}};
-  for (const Rung& rung : ladder(store, run)) {
-    if (!rung.p50_us) continue;
-    const Candidate candidate = space.candidate_from_json(rung.config_json);
-    if (candidate != starts.front().candidate) starts.push_back({rung.milestone, candidate});
+  for (const MilestoneResult& result : milestone_results(store, run)) {
+    if (!result.p50_us) continue;
+    const Candidate candidate = space.candidate_from_json(result.config_json);
+    if (candidate != starts.front().candidate) starts.push_back({result.milestone, candidate});
     break;
   }
   return starts;

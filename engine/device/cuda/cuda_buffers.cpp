@@ -68,13 +68,13 @@ std::optional<std::string> CudaBuffers::guard_violation(BufferId buffer) {
   std::vector<std::byte> after(kGuardBytes);
   queue_.copy_out(target.base, before);
   queue_.copy_out(tail, after);
-  auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
-  if (damage) {
+  auto violation = find_guard_violation(target.spec.name, target.spec.bytes, before, after);
+  if (violation) {
     const std::vector<std::byte>& pattern = guard_pattern();
     queue_.copy_in(target.base, pattern);
     queue_.copy_in(tail, pattern);
   }
-  return damage;
+  return violation;
 }
 
 }  // namespace evo

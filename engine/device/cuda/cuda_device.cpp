@@ -43,7 +43,7 @@ class CudaDevice final : public Device, private Measuring {
   [[nodiscard]] DeviceMemory& memory() override { return buffers_; }
   [[nodiscard]] DeviceTextures* textures() override { return &buffers_; }
   [[nodiscard]] Measuring* measuring() override { return this; }
-  [[nodiscard]] CardMonitor* monitor() override { return monitor_.get(); }
+  [[nodiscard]] GpuMonitor* monitor() override { return monitor_.get(); }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;

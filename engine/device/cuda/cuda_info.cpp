@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/core/error.hpp"
-#include "engine/device/cuda/card_trouble.hpp"
+#include "engine/device/cuda/gpu_trouble.hpp"
 
 namespace evo {
 namespace {
@@ -87,30 +87,30 @@ std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device) {
   return id.data();
 }
 
-CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal) {
+CudaGpu read_cuda_gpu(const CudaDriver& driver, CUdevice device, int ordinal) {
   const DeviceInfo info = read_cuda_info(driver, device, ordinal);
-  CudaCard card;
-  card.ordinal = ordinal;
-  card.name = info.name;
-  card.arch = info.arch;
-  card.bus_id = read_pci_bus_id(driver, device);
-  card.uuid = read_uuid(driver, device);
+  CudaGpu gpu;
+  gpu.ordinal = ordinal;
+  gpu.name = info.name;
+  gpu.arch = info.arch;
+  gpu.bus_id = read_pci_bus_id(driver, device);
+  gpu.uuid = read_uuid(driver, device);
   std::size_t bytes = 0;
   driver.require(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
-  card.memory_bytes = bytes;
+  gpu.memory_bytes = bytes;
   int mode = 0;
   driver.require(driver.cuDeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device),
                  "cuDeviceGetAttribute");
-  card.compute_mode = static_cast<ComputeMode>(mode);
-  return card;
+  gpu.compute_mode = static_cast<ComputeMode>(mode);
+  return gpu;
 }
 
 CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal) {
   CUcontext context = nullptr;
   const CUresult result = driver.cuDevicePrimaryCtxRetain(&context, device);
   if (result != CUDA_SUCCESS) {
-    const CudaCard card = read_cuda_card(driver, device, ordinal);
-    throw MissingError(context_trouble(driver, result, card, read_card_surroundings()));
+    const CudaGpu gpu = read_cuda_gpu(driver, device, ordinal);
+    throw MissingError(context_trouble(driver, result, gpu, read_gpu_surroundings()));
   }
   driver.require(driver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
   return context;
@@ -122,12 +122,12 @@ int count_cuda_devices(const CudaDriver& driver) {
   if (result == CUDA_SUCCESS) result = driver.cuDeviceGetCount(&count);
   if (result == CUDA_SUCCESS && count == 0) result = CUDA_ERROR_NO_DEVICE;
   if (result == CUDA_SUCCESS) return count;
-  const CardSurroundings around = read_card_surroundings();
+  const GpuSurroundings around = read_gpu_surroundings();
   if (const auto trouble = init_trouble(driver, result, around)) throw MissingError(*trouble);
   const std::string hidden = around.visible
                                  ? fmt::format(" (CUDA_VISIBLE_DEVICES is '{}')", *around.visible)
                                  : std::string();
-  throw NoCardError(fmt::format(
+  throw NoGpuError(fmt::format(
       "the CUDA driver finds no GPU{}: {}\nnext step: choose a virtual device with --device "
       "virtual:l4",
       hidden, driver.describe(result)));

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Initialises the driver and returns the number of GPUs, at least one. Throws NoCardError if there
+/// Initialises the driver and returns the number of GPUs, at least one. Throws NoGpuError if there
 /// is no GPU or CUDA_VISIBLE_DEVICES hides all GPUs. Throws MissingError, whose message names the
 /// next step for the user, if a GPU exists but cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
@@ -23,7 +23,7 @@ namespace evo {
 [[nodiscard]] std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device);
 
 /// Facts about a GPU for the report of `evo-tune doctor`. Creates no context. Throws CudaError.
-[[nodiscard]] CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal);
+[[nodiscard]] CudaGpu read_cuda_gpu(const CudaDriver& driver, CUdevice device, int ordinal);
 
 /// Retains the GPU's primary context and makes it current. Throws MissingError, whose message names
 /// the next step for the user, if the driver cannot create the context.

@@ -19,7 +19,7 @@ CudaDriver CudaDriver::open() {
   // dlclose() is never called, because the driver cannot be unloaded.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw NoCardError(
+    throw NoGpuError(
         "no CUDA driver (libcuda.so.1) on this machine\nnext step: install the NVIDIA driver, or "
         "choose a virtual device with --device virtual:l4");
   }

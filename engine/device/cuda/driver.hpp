@@ -38,8 +38,8 @@ namespace evo {
 
 /// libcuda, opened at run time, and pointers to its functions under the functions' names.
 struct CudaDriver {
-  /// Opens libcuda. Throws NoCardError if there is no driver, and MissingError if the driver is
-  /// older than 525. The messages of NoCardError and MissingError name the next step for the user.
+  /// Opens libcuda. Throws NoGpuError if there is no driver, and MissingError if the driver is
+  /// older than 525. The messages of NoGpuError and MissingError name the next step for the user.
   static CudaDriver open();
 
   /// Throws a CudaError that names `what`, the failed call, unless `result` is CUDA_SUCCESS.

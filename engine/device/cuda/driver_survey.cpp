@@ -49,17 +49,17 @@ std::optional<bool> mig_of(const NvmlLibrary& nvml, nvml::Device device) {
   return now == 1;
 }
 
-std::vector<CardSlice> slices_of(const NvmlLibrary& nvml, nvml::Device device) {
+std::vector<GpuSlice> slices_of(const NvmlLibrary& nvml, nvml::Device device) {
   unsigned most = 0;
   if (nvml.most_slices == nullptr || nvml.slice_by_index == nullptr ||
       nvml.most_slices(device, &most) != nvml::kSuccess) {
     return {};
   }
-  std::vector<CardSlice> slices;
+  std::vector<GpuSlice> slices;
   for (unsigned i = 0; i < most; ++i) {
     nvml::Device slice = nullptr;
     if (nvml.slice_by_index(device, i, &slice) != nvml::kSuccess) continue;
-    CardSlice& found = slices.emplace_back();
+    GpuSlice& found = slices.emplace_back();
     found.name = text_of(nvml.name, slice);
     found.uuid = text_of(nvml.uuid, slice);
     if (const auto memory = memory_of(nvml, slice)) found.memory_bytes = memory->total;
@@ -67,41 +67,41 @@ std::vector<CardSlice> slices_of(const NvmlLibrary& nvml, nvml::Device device) {
   return slices;
 }
 
-CardFacts card_facts(const NvmlLibrary& nvml, nvml::Device device) {
-  CardFacts card;
-  card.name = text_of(nvml.name, device);
-  card.uuid = text_of(nvml.uuid, device);
-  card.bus_id = bus_id_of(nvml, device);
+GpuFacts gpu_facts(const NvmlLibrary& nvml, nvml::Device device) {
+  GpuFacts gpu;
+  gpu.name = text_of(nvml.name, device);
+  gpu.uuid = text_of(nvml.uuid, device);
+  gpu.bus_id = bus_id_of(nvml, device);
   int major = 0;
   int minor = 0;
   if (nvml.capability != nullptr && nvml.capability(device, &major, &minor) == nvml::kSuccess) {
-    card.arch = fmt::format("sm_{}{}", major, minor);
+    gpu.arch = fmt::format("sm_{}{}", major, minor);
   }
   if (const auto memory = memory_of(nvml, device)) {
-    card.memory_bytes = memory->total;
-    card.free_bytes = memory->free;
+    gpu.memory_bytes = memory->total;
+    gpu.free_bytes = memory->free;
   }
   const auto clock = [&](nvml::GetClockInfo read) {
     return nvml.clock_mhz(read, device, nvml::kClockSm);
   };
-  card.sm_clock_mhz = clock(nvml.clock_info);
-  card.most_sm_clock_mhz = clock(nvml.most_clock_info);
-  card.application_clock_mhz = clock(nvml.application_clock);
-  card.default_application_clock_mhz = clock(nvml.default_application_clock);
+  gpu.sm_clock_mhz = clock(nvml.clock_info);
+  gpu.most_sm_clock_mhz = clock(nvml.most_clock_info);
+  gpu.application_clock_mhz = clock(nvml.application_clock);
+  gpu.default_application_clock_mhz = clock(nvml.default_application_clock);
   unsigned long long reasons = 0;
-  card.held_at_application_clock = nvml.event_reasons != nullptr &&
-                                   nvml.event_reasons(device, &reasons) == nvml::kSuccess &&
-                                   (reasons & nvml::kApplicationClocks) != 0;
+  gpu.held_at_application_clock = nvml.event_reasons != nullptr &&
+                                  nvml.event_reasons(device, &reasons) == nvml::kSuccess &&
+                                  (reasons & nvml::kApplicationClocks) != 0;
   int mode = 0;
   if (nvml.compute_mode != nullptr && nvml.compute_mode(device, &mode) == nvml::kSuccess) {
-    card.compute_mode = static_cast<ComputeMode>(mode);
+    gpu.compute_mode = static_cast<ComputeMode>(mode);
   }
-  card.mig = mig_of(nvml, device);
-  if (card.mig.value_or(false)) card.slices = slices_of(nvml, device);
+  gpu.mig = mig_of(nvml, device);
+  if (gpu.mig.value_or(false)) gpu.slices = slices_of(nvml, device);
   for (const unsigned number : nvml.process_numbers(device)) {
-    card.processes.push_back(process_text(number));
+    gpu.processes.push_back(process_text(number));
   }
-  return card;
+  return gpu;
 }
 
 }  // namespace
@@ -133,9 +133,9 @@ NvmlFacts read_nvml_facts() {
     nvml::Device device = nullptr;
     const int result = nvml->by_index(i, &device);
     if (result == nvml::kSuccess) {
-      facts.cards.push_back(card_facts(*nvml, device));
+      facts.gpus.push_back(gpu_facts(*nvml, device));
     } else {
-      facts.failure = fmt::format("card {}: {}", i, nvml->describe(result));
+      facts.failure = fmt::format("GPU {}: {}", i, nvml->describe(result));
     }
   }
   return facts;
@@ -154,7 +154,7 @@ CudaFacts read_cuda_facts() {
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       CUdevice device = 0;
       driver.require(driver.cuDeviceGet(&device, ordinal), "cuDeviceGet");
-      facts.cards.push_back(read_cuda_card(driver, device, ordinal));
+      facts.gpus.push_back(read_cuda_gpu(driver, device, ordinal));
     }
   } catch (const Error& error) {
     facts.failure = error.what();

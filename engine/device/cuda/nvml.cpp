@@ -61,8 +61,8 @@ void NvmlMonitor::find_own_process() {
   if (fresh.size() == 1) own_ = fresh.front();
 }
 
-CardPace NvmlMonitor::pace() {
-  CardPace pace{.sm_clock_mhz = library_->clock_mhz(library_->clock_info, device_, nvml::kClockSm)};
+GpuPace NvmlMonitor::pace() {
+  GpuPace pace{.sm_clock_mhz = library_->clock_mhz(library_->clock_info, device_, nvml::kClockSm)};
   unsigned long long reasons = 0;
   if (library_->event_reasons == nullptr ||
       library_->event_reasons(device_, &reasons) != nvml::kSuccess) {
@@ -79,9 +79,9 @@ CardPace NvmlMonitor::pace() {
   return pace;
 }
 
-CardCondition NvmlMonitor::condition() {
+GpuCondition NvmlMonitor::condition() {
   constexpr double kMilliwatts = 1000;
-  CardCondition condition{
+  GpuCondition condition{
       .memory_clock_mhz = library_->clock_mhz(library_->clock_info, device_, nvml::kClockMemory)};
   unsigned value = 0;
   if (library_->temperature != nullptr &&

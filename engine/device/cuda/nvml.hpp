@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/device/card_monitor.hpp"
 #include "engine/device/cuda/nvml_library.hpp"
+#include "engine/device/gpu_monitor.hpp"
 
 namespace evo {
 
@@ -13,7 +13,7 @@ namespace evo {
 /// ("0000:65:00.0", as returned by cuDeviceGetPCIBusId()), or null if NVML is missing, fails to
 /// start, or does not know the GPU. Call open() before this process creates a context on the GPU,
 /// because NvmlMonitor regards all processes that use the GPU during open() as other processes.
-class NvmlMonitor final : public CardMonitor {
+class NvmlMonitor final : public GpuMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,
                                                          const char* library = kNvmlLibrary);
@@ -24,8 +24,8 @@ class NvmlMonitor final : public CardMonitor {
   /// process has appeared on the GPU since open(), it is assumed to be this process.
   void find_own_process();
 
-  [[nodiscard]] CardPace pace() override;
-  [[nodiscard]] CardCondition condition() override;
+  [[nodiscard]] GpuPace pace() override;
+  [[nodiscard]] GpuCondition condition() override;
   [[nodiscard]] std::vector<std::string> other_processes() override;
   [[nodiscard]] std::optional<double> busy_percent() override;
   [[nodiscard]] std::optional<double> energy_mj() override;

@@ -47,7 +47,7 @@ class BufferWork {
                                      double bad_abs_error, std::size_t row_length) = 0;
   /// Finds the first byte of `buffer` that differs from the copy `kept`.
   [[nodiscard]] virtual Look first_difference(BufferId buffer, KeptId kept) = 0;
-  /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs damaged
+  /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs overwritten
   /// zones.
   [[nodiscard]] virtual Look guard_zones(BufferId buffer) = 0;
   /// Ends a group of checks, whose results DeviceWork copies to the host together.
@@ -62,7 +62,7 @@ class BufferWork {
   // memory has been overwritten since its fingerprint was recorded.
   [[nodiscard]] virtual Comparison comparison(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::size_t> difference(Look look) const = 0;
-  [[nodiscard]] virtual std::optional<std::string> guard_damage(Look look) const = 0;
+  [[nodiscard]] virtual std::optional<std::string> guard_violation(Look look) const = 0;
 };
 
 /// Makes a HostWork, which downloads one buffer after the other. `device` must outlive the

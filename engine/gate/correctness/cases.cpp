@@ -5,7 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
-#include "engine/gate/correctness/damage.hpp"
+#include "engine/gate/correctness/forbidden_writes.hpp"
 #include "engine/gate/correctness/poison.hpp"
 #include "engine/gate/correctness/workspace.hpp"
 #include "engine/problem/inputs.hpp"
@@ -198,8 +198,8 @@ void CaseSet::run_reference(const CheckCase& data) {
   if (const auto fault = launch_reference(data, arguments)) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
-  if (const auto damage = find_damage(work_, problem_, arguments, data)) {
-    fail(data, "reference", "the kernel " + *damage);
+  if (const auto violation = find_forbidden_write(work_, problem_, arguments, data)) {
+    fail(data, "reference", "the kernel " + *violation);
   }
 }
 

@@ -65,8 +65,8 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
 /// A warp compares elements `start` to `end` - 1. Each lane takes a block at a time, because the
 /// mask of a block takes longer than the comparison of its elements.
 template <int kSize>
-__device__ void add_elements(Figures& figures, Row& row, const Outputs& outputs, u64 start,
-                             u64 end, bool has_rows) {
+__device__ void add_elements(Figures& figures, Row& row, const Outputs& outputs, u64 start, u64 end,
+                             bool has_rows) {
   constexpr int kElements = kBlockBytes / kSize;
   for (u64 block = start / kElements + threadIdx.x % kLanes; block * kElements < end;
        block += kLanes) {
@@ -228,7 +228,9 @@ __device__ void done_by_one(u64* slot) {
   if (blockIdx.x == 0 && threadIdx.x == 0) slot[kSlotWords - 1] = kDone;
 }
 
-__device__ u64 first_different_byte(u64 a, u64 b) { return (u64)(__ffsll((long long)(a ^ b)) - 1) / 8; }
+__device__ u64 first_different_byte(u64 a, u64 b) {
+  return (u64)(__ffsll((long long)(a ^ b)) - 1) / 8;
+}
 
 /// splitmix64's finaliser.
 __device__ u64 mixed(u64 z) {
@@ -320,8 +322,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
 /// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
 /// byte, hold `pattern` (two bytes, repeated). Writes to word 0 of the result slot the offset of
-/// the first damaged byte behind the buffer, and to word 1 the distance, in bytes, of the last
-/// damaged byte before the buffer (1 is next to it). The word of an intact zone keeps all bits 1.
+/// the first overwritten byte behind the buffer, and to word 1 the distance, in bytes, of the last
+/// overwritten byte before the buffer (1 is next to it). The word of an intact zone keeps all
+/// bits 1.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {

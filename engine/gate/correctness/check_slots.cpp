@@ -73,13 +73,13 @@ std::optional<std::size_t> difference_in(SlotWords slot) {
   return slot[0];
 }
 
-std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
-                                           std::size_t bytes) {
+std::optional<std::string> guard_violation_in(SlotWords slot, const std::string& buffer,
+                                              std::size_t bytes) {
   std::optional<std::size_t> past;
   std::optional<std::size_t> before;
   if (slot[0] != kNowhere) past = slot[0];
   if (slot[1] != kNowhere) before = slot[1];
-  return guard_damage_text(buffer, bytes, past, before);
+  return guard_violation_text(buffer, bytes, past, before);
 }
 
 std::uint64_t fingerprint_in(SlotWords slot) { return slot[kSlotWords - 2]; }

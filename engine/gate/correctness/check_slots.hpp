@@ -27,10 +27,11 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 /// The result of evo_first_difference: the index of a byte, or nullopt if all bytes are equal.
 [[nodiscard]] std::optional<std::size_t> difference_in(SlotWords slot);
 
-/// The result of evo_guard_zones for a buffer of `bytes` bytes: a description of the damage, or
+/// The result of evo_guard_zones for a buffer of `bytes` bytes: a description of the violation, or
 /// nullopt if there is none.
-[[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
-                                                         std::size_t bytes);
+[[nodiscard]] std::optional<std::string> guard_violation_in(SlotWords slot,
+                                                            const std::string& buffer,
+                                                            std::size_t bytes);
 
 /// Returns the fingerprint that evo_fingerprint or evo_first_difference has written to a slot.
 [[nodiscard]] std::uint64_t fingerprint_in(SlotWords slot);

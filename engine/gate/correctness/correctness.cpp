@@ -95,10 +95,10 @@ void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
 }
 
 CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
-                                         std::vector<const Shape*> shapes, Effort effort,
+                                         std::vector<const Shape*> shapes, CheckKind check_kind,
                                          const EarlyStop& stop, const Progress& progress) {
   sort_by_work(shapes);
-  Job job{kernel, effort, stop, progress};
+  Job job{kernel, check_kind, stop, progress};
   CorrectnessResult total;
   double flops = 0;
   for (const Shape* shape : shapes) {
@@ -121,7 +121,7 @@ double CorrectnessGate::work_of(const Shape& shape) const {
   return problem_.flops.evaluate(shape.variables);
 }
 
-std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
+std::size_t CorrectnessGate::seeds_for(const Shape& shape, CheckKind check_kind) {
   // If no input depends on the seed, a virtual GPU needs one case only, because it always gives the
   // same result for the same data. A GPU needs all cases, because a race condition may show only in
   // a later launch.
@@ -130,7 +130,8 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
   // If the reference takes long on this shape, most kernels do, too, so a check other than the full
   // check has no time for all seeds and uses only two.
   constexpr std::size_t kOfLongReference = 2;
-  const bool has_few = measures() && effort != Effort::kFull && cases_.has_long_reference(shape);
+  const bool has_few =
+      measures() && check_kind != CheckKind::kFull && cases_.has_long_reference(shape);
   return has_few ? std::min(options_.seeds, kOfLongReference) : options_.seeds;
 }
 
@@ -139,9 +140,9 @@ bool CorrectnessGate::has_drawn_inputs() const {
   return std::ranges::any_of(problem_.arguments, &Argument::is_drawn);
 }
 
-/// The work of a launch in floating-point operations, by which a virtual GPU limits a screening:
+/// The work of a launch in floating-point operations, by which a virtual GPU limits a quick check:
 /// the work of the problem or the work of the launched threads, whichever is larger.
-double CorrectnessGate::screening_work(const LoadedKernel& kernel, const Shape& shape) {
+double CorrectnessGate::quick_check_work(const LoadedKernel& kernel, const Shape& shape) {
   if (options_.flops_of_thread == 0) return work_of(shape);
   double threads = 0;
   for (const LaunchStep& step : kernel.launch_for(cases_.inputs(shape, 0)).steps) {
@@ -150,11 +151,12 @@ double CorrectnessGate::screening_work(const LoadedKernel& kernel, const Shape& 
   return std::max(work_of(shape), options_.flops_of_thread * threads);
 }
 
-bool CorrectnessGate::is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort) {
+bool CorrectnessGate::is_too_large(const LoadedKernel& kernel, const Shape& shape,
+                                   CheckKind check_kind) {
   if (device_.interpreting() == nullptr) return false;
   if (work_of(shape) > options_.flops_of_whole_grids) return true;
-  return effort == Effort::kScreening &&
-         screening_work(kernel, shape) > options_.flops_of_screening;
+  return check_kind == CheckKind::kQuick &&
+         quick_check_work(kernel, shape) > options_.flops_of_quick_check;
 }
 
 bool CorrectnessGate::can_be_sampled(const Shape& shape) const {
@@ -162,21 +164,21 @@ bool CorrectnessGate::can_be_sampled(const Shape& shape) const {
          SampledCheck::is_possible(problem_, cases_.values_of(shape));
 }
 
-bool CorrectnessGate::repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
+bool CorrectnessGate::repeats(const LoadedKernel& kernel, const Shape& shape, CheckKind check_kind,
                               double first_launch_ms) {
   // A virtual GPU tracks writes, so it finds unwritten elements without a repeated launch over
   // another poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
-  return measures() ? allows_repeat(effort, first_launch_ms)
-                    : most_launches(kernel, shape, effort, first_launch_ms) > 1;
+  return measures() ? allows_repeat(check_kind, first_launch_ms)
+                    : most_launches(kernel, shape, check_kind, first_launch_ms) > 1;
 }
 
 std::size_t CorrectnessGate::most_launches(const LoadedKernel& kernel, const Shape& shape,
-                                           Effort effort, double launch_ms) {
-  if (measures()) return launches_allowed(effort, launch_ms);
-  if (effort != Effort::kScreening) return std::numeric_limits<std::size_t>::max();
-  const double launches = options_.flops_of_screening / screening_work(kernel, shape);
+                                           CheckKind check_kind, double launch_ms) {
+  if (measures()) return launches_allowed(check_kind, launch_ms);
+  if (check_kind != CheckKind::kQuick) return std::numeric_limits<std::size_t>::max();
+  const double launches = options_.flops_of_quick_check / quick_check_work(kernel, shape);
   return static_cast<std::size_t>(std::max(launches, 1.0));
 }
 
@@ -184,7 +186,7 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   // Unless a SampledCheck may be enough, makes all cases before the kernel's workspace, so that the
   // kernel is at fault if the remaining memory is too small for its workspace.
   if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
-    const std::size_t seeds = seeds_for(shape, job.effort);
+    const std::size_t seeds = seeds_for(shape, job.check_kind);
     for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
     const auto blind = tolerances_.blind_spot(job.kernel, shape, has_drawn_inputs() ? seeds : 1);
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
@@ -194,8 +196,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
   if (auto result = check_part(job, shape, workspace)) {
-    result->complete = job.effort != Effort::kScreening ||
-                       options_.flops_of_screening >= options_.flops_of_whole_grids;
+    result->complete = job.check_kind != CheckKind::kQuick ||
+                       options_.flops_of_quick_check >= options_.flops_of_whole_grids;
     return *std::move(result);
   }
   return check_whole(job, shape, workspace);
@@ -204,13 +206,13 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
 /// Checks a part of the grid; returns nullopt if the whole grid has to run.
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
-  if (!is_too_large(job.kernel, shape, job.effort)) return std::nullopt;
-  // screening_work() may count the work of threads, so the limit of a screening is converted to the
-  // problem's floating-point operations, which limit the part.
+  if (!is_too_large(job.kernel, shape, job.check_kind)) return std::nullopt;
+  // quick_check_work() may count the work of threads, so the limit of a quick check is converted to
+  // the problem's floating-point operations, which limit the part.
   double flops = options_.flops_of_whole_grids;
-  if (job.effort == Effort::kScreening) {
-    const double share = work_of(shape) / screening_work(job.kernel, shape);
-    flops = std::min(flops, options_.flops_of_screening * share);
+  if (job.check_kind == CheckKind::kQuick) {
+    const double share = work_of(shape) / quick_check_work(job.kernel, shape);
+    flops = std::min(flops, options_.flops_of_quick_check * share);
   }
   if (can_be_sampled(shape)) {
     return SampledCheck(device_, problem_, cases_, tolerances_, flops)
@@ -244,24 +246,24 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   const LoadedKernel& kernel = job.kernel;
   const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
-  const std::size_t seeds = seeds_for(shape, job.effort);
+  const std::size_t seeds = seeds_for(shape, job.check_kind);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
-      job.effort == Effort::kAfterScreening ? 1 : 0;  // the screening used the first poison
+      job.check_kind == CheckKind::kAfterQuick ? 1 : 0;  // the quick check used the first poison
   // 1. Launch once, to find most errors and to measure the time of a launch.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
   clock.add(once.device_us);
   if (job.has_run && clock.is_very_slow()) return clock.end(trials);
-  const bool repeated = repeats(kernel, shape, job.effort, launch_ms);
+  const bool repeated = repeats(kernel, shape, job.check_kind, launch_ms);
   if (repeated) trials.keep_outputs(first);
   trials.settle();
   const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
   bool complete = true;
   const auto is_allowed = [&] {
-    complete = complete && runs < most_launches(kernel, shape, job.effort, launch_ms);
+    complete = complete && runs < most_launches(kernel, shape, job.check_kind, launch_ms);
     return complete && !trials.is_over();
   };
   const auto run = [&](const CheckCase& data, Kind kind) {
@@ -269,7 +271,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     settle_if_long(trials, launch_ms);
   };
   // 2. Repeat the launch on the same inputs.
-  complete = repeated || !repeats(kernel, shape, Effort::kFull, launch_ms);
+  complete = repeated || !repeats(kernel, shape, CheckKind::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
     job.progress("repeating " + name);
     const auto again = trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat);

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/gate/correctness/cases.hpp"
+#include "engine/gate/correctness/check_kind.hpp"
 #include "engine/gate/correctness/check_times.hpp"
 #include "engine/gate/correctness/correctness_result.hpp"
-#include "engine/gate/correctness/effort.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
 #include "engine/gate/correctness/tolerance_audit.hpp"
 #include "engine/gate/correctness/trials.hpp"
@@ -27,9 +27,9 @@ struct CorrectnessOptions {
   /// On a virtual GPU, shapes with more floating-point operations than this are checked by a sample
   /// with about this number of operations, if SampledCheck or ElementSample can check them.
   double flops_of_whole_grids = 1e18;
-  /// On a virtual GPU, a screening executes about this number of floating-point operations on a
+  /// On a virtual GPU, a quick check executes about this number of floating-point operations on a
   /// shape, by fewer launches or by a part of the grid.
-  double flops_of_screening = 1e18;
+  double flops_of_quick_check = 1e18;
   /// On a virtual GPU, each thread counts as at least this number of floating-point operations,
   /// because elementwise kernels may launch many threads for few operations.
   double flops_of_thread = 0;
@@ -75,7 +75,7 @@ struct EarlyStop {
 /// A check other than a full check makes fewer launches if a launch takes long. On a GPU, the
 /// number of launches depends on the launch time (launches_allowed), and all launches on a shape
 /// after the first two are queued together (Trials). On a virtual GPU, the number of launches of a
-/// screening depends on the shape's work, so that checks are reproducible.
+/// quick check depends on the shape's work, so that checks are reproducible.
 class CorrectnessGate {
  public:
   /// All objects passed by reference must outlive this object.
@@ -90,7 +90,7 @@ class CorrectnessGate {
         options_(options) {}
 
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
-                                        std::vector<const Shape*> shapes, Effort effort,
+                                        std::vector<const Shape*> shapes, CheckKind check_kind,
                                         const EarlyStop& stop, const Progress& progress);
 
   /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
@@ -107,7 +107,7 @@ class CorrectnessGate {
   /// One check of one kernel.
   struct Job {
     const LoadedKernel& kernel;
-    Effort effort;
+    CheckKind check_kind;
     const EarlyStop& stop;
     const Progress& progress;
     bool has_run = false;  ///< whether the kernel has already run on another shape
@@ -123,15 +123,16 @@ class CorrectnessGate {
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
   [[nodiscard]] bool has_drawn_inputs() const;
-  [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
-  [[nodiscard]] double screening_work(const LoadedKernel& kernel, const Shape& shape);
-  /// Whether a launch has so much work that a check with `effort` runs only a part of its grid.
-  [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort);
+  [[nodiscard]] std::size_t seeds_for(const Shape& shape, CheckKind check_kind);
+  [[nodiscard]] double quick_check_work(const LoadedKernel& kernel, const Shape& shape);
+  /// Whether a launch has so much work that a check with `check_kind` runs only a part of its grid.
+  [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape,
+                                  CheckKind check_kind);
   [[nodiscard]] bool can_be_sampled(const Shape& shape) const;
-  [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
+  [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, CheckKind check_kind,
                              double first_launch_ms);
   [[nodiscard]] std::size_t most_launches(const LoadedKernel& kernel, const Shape& shape,
-                                          Effort effort, double launch_ms);
+                                          CheckKind check_kind, double launch_ms);
   [[nodiscard]] bool measures() const { return device_.info().time_kind == TimeKind::kMeasured; }
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,

@@ -178,10 +178,10 @@ class DeviceWork final : public BufferWork {
     const Asked& asked = known(look);
     return asked.slot ? difference_in(words_of(*asked.slot)) : std::nullopt;
   }
-  [[nodiscard]] std::optional<std::string> guard_damage(Look look) const override {
+  [[nodiscard]] std::optional<std::string> guard_violation(Look look) const override {
     const Asked& asked = known(look);
     if (!asked.slot) return std::nullopt;
-    return guard_damage_in(words_of(*asked.slot), asked.buffer, asked.bytes);
+    return guard_violation_in(words_of(*asked.slot), asked.buffer, asked.bytes);
   }
 
  private:

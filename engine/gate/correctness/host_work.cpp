@@ -115,7 +115,7 @@ class HostWork final : public BufferWork {
   [[nodiscard]] std::optional<std::size_t> difference(Look look) const override {
     return std::get<std::optional<std::size_t>>(found_.at(look));
   }
-  [[nodiscard]] std::optional<std::string> guard_damage(Look look) const override {
+  [[nodiscard]] std::optional<std::string> guard_violation(Look look) const override {
     return std::get<std::optional<std::string>>(found_.at(look));
   }
 

@@ -93,7 +93,7 @@ std::vector<KernelArgument> Trials::prepare(const CheckCase& data, Poison poison
 void Trials::look(Trial trial, const std::vector<KernelArgument>& arguments) {
   if (!trial.fault) {
     const CheckCase& data = *trial.data;
-    trial.damage.emplace(work_, problem_, arguments, data);
+    trial.violation.emplace(work_, problem_, arguments, data);
     trial.unwritten = unwritten(data, arguments);
     const bool is_repeat = trial.kind == Kind::kRepeat && kernel_.spec->deterministic;
     if (!is_repeat || !problem_.check_program.empty()) {
@@ -125,7 +125,7 @@ bool Trials::is_known(const Trial& trial) const {
   for (const Trial::Difference& difference : trial.differences) {
     if (!work_.is_known(difference.look)) return false;
   }
-  return trial.damage->is_known() &&
+  return trial.violation->is_known() &&
          (trial.outputs.data == nullptr || judge_.is_known(trial.outputs));
 }
 
@@ -140,7 +140,7 @@ void Trials::judge_known() {
 void Trials::judge(const Trial& trial) {
   const CheckCase& data = *trial.data;
   if (trial.fault) return reject(data, *trial.fault);
-  if (const auto damage = trial.damage->found()) return reject(data, *damage);
+  if (const auto violation = trial.violation->found()) return reject(data, *violation);
   if (trial.unwritten) return reject(data, *trial.unwritten);
   for (const Trial::Difference& difference : trial.differences) {
     const auto byte = work_.difference(difference.look);
@@ -212,7 +212,7 @@ CorrectnessResult Trials::take() {
 }
 
 /// Restores the buffers of all used check cases, because launches after a wrong launch may have
-/// damaged the buffers.
+/// overwritten the buffers.
 void Trials::tidy_up() {
   pending_.clear();
   for (const CheckCase* data : used_) {

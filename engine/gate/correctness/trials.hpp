@@ -10,7 +10,7 @@
 
 #include "engine/core/rejection.hpp"
 #include "engine/gate/correctness/correctness_result.hpp"
-#include "engine/gate/correctness/damage.hpp"
+#include "engine/gate/correctness/forbidden_writes.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
 #include "engine/gate/correctness/poison.hpp"
 
@@ -83,7 +83,7 @@ class Trials {
     std::optional<Fault> fault = {};
     std::string remark = {};  ///< follows the reason if the launch is wrong
     std::optional<std::string> unwritten = {};
-    std::optional<DamageLook> damage = {};
+    std::optional<ForbiddenWriteLook> violation = {};
     OutputJudge::Looks outputs = {};
     struct Difference {
       std::size_t position = 0;

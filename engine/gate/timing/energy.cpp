@@ -4,21 +4,21 @@
 
 #include <algorithm>
 
-#include "engine/device/card_monitor.hpp"
+#include "engine/device/gpu_monitor.hpp"
 
 namespace evo {
 namespace {
 
-/// Time of a CUDA graph in µs. The graphs are longer than in the timing gate, so that the card
+/// Time of a CUDA graph in µs. The graphs are longer than in the timing gate, so that the GPU
 /// idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
-/// Fast readings of the energy counter take at most 1 / kReadingShare of the time, because the card
+/// Fast readings of the energy counter take at most 1 / kReadingShare of the time, because the GPU
 /// idles while the counter is read. Slow readings take more of the time, because readings are about
 /// kMostBetweenReadings_s apart at most.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 
-std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
+std::string why_not(const DeviceInfo& device, const GpuMonitor* monitor) {
   if (device.time_kind == TimeKind::kPredicted) {
     return "energy is not supported on " + device.name +
            ": the device predicts times and measures nothing";
@@ -28,13 +28,13 @@ std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
            ": the driver's library NVML (libnvidia-ml.so.1) does not report the energy";
   }
   return "energy is not supported on " + device.name +
-         ": the card has no energy counter (cards before Volta, and some virtual ones, have none)";
+         ": the GPU has no energy counter (GPUs before Volta, and some virtual ones, have none)";
 }
 
 }  // namespace
 
 EnergyResult measure_energy(const Stopwatch::Setup& setup, const LoadedKernel& kernel,
-                            const Shape& shape, CardMonitor* monitor, const EnergyOptions& options,
+                            const Shape& shape, GpuMonitor* monitor, const EnergyOptions& options,
                             const Progress& progress, const std::function<double()>& now_s) {
   EnergyResult result;
   const DeviceInfo& device = setup.work.device().info();

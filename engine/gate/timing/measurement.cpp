@@ -10,18 +10,18 @@ using Doubt = Stopwatch::Doubt;
 
 /// A kernel whose launches take at least 1 ms is certainly too slow if two launches exceed the
 /// early-stop limit by this factor.
-constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
+constexpr StoppingOptions::EarlyStopLook kFar = {.samples = 2, .times = 1.2};
 
 /// A kernel with shorter launches on a busy device is certainly too slow if six samples exceed the
 /// early-stop limit by this factor. Launches below kNearUs (in µs) are always warmed up, because
 /// skipping the warm-up would save too little time.
-constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
+constexpr StoppingOptions::EarlyStopLook kNear = {.samples = 6, .times = 1.06};
 constexpr double kNearUs = 50;
 
 /// The criterion by which timing may stop early before the warm-up; nullopt if a warm-up costs
 /// little, or if samples without a warm-up would mislead.
-std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
-                                                    const TimingOptions& options) {
+std::optional<StoppingOptions::EarlyStopLook> early_look(const Stopwatch& stopwatch,
+                                                         const TimingOptions& options) {
   if (stopwatch.is_very_long() || options.cold) return std::nullopt;
   if (stopwatch.is_long()) return kFar;
   // The limit 0 requests a coarse time of any kernel (HomeDevice::time_again), which needs a
@@ -47,9 +47,9 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
       std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
                  kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
   // The times of a kernel's long launches differ by a few percent only, so few samples are needed.
-  if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}, kFar};
+  if (stopwatch.is_long()) stopping.early_stop = {{.samples = 3, .times = 1.05}, kFar};
   const auto early = early_look(stopwatch, options);
-  if (early && !stopwatch.is_long()) stopping.hopeless.push_back(*early);
+  if (early && !stopwatch.is_long()) stopping.early_stop.push_back(*early);
   return stopping;
 }
 
@@ -94,12 +94,12 @@ std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t l
 
 }  // namespace
 
-Measurement::Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
+Measurement::Measurement(const Stopwatch::Setup& setup, GpuWatch& gpu, const LoadedKernel& kernel,
                          const Shape& shape, const Progress& progress)
     : options_(setup.options),
       shape_(shape),
       progress_(progress),
-      card_(card),
+      gpu_(gpu),
       stopwatch_(setup, kernel, shape),
       random_(setup.cases.inputs(shape, 0).seed),
       stopping_(stopping_for(stopwatch_, options_, options_.is_settled)),
@@ -110,18 +110,18 @@ Measurement::Measurement(const Stopwatch::Setup& setup, CardWatch& card, const L
 
 TimingResult Measurement::run() {
   progress_("timing shape " + shape_.name);
-  is_warm_ = !looks_hopeless();
+  is_warm_ = !stops_early();
   if (is_warm_) stopwatch_.warm_up();
   add_others();
   counted_ = rule_;
-  card_.begin();
+  gpu_.begin();
   take_samples();
   doubt_at_the_end();
-  if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Searches for damaged guard zones and inputs even after a wrong result, because damage that
-  // remains would be blamed on the next kernel.
-  std::optional<Rejection> damage = stopwatch_.find_damage();
-  if (!result_.rejection) result_.rejection = std::move(damage);
+  if (!result_.rejection && !rule_.stopped_early()) result_.rejection = stopwatch_.verify_pace();
+  // Searches for overwritten guard zones and inputs even after a wrong result, because violation
+  // that remains would be blamed on the next kernel.
+  std::optional<Rejection> violation = stopwatch_.find_forbidden_write();
+  if (!result_.rejection) result_.rejection = std::move(violation);
   if (stopwatch_.fault()) {
     result_.rejection = fault_in_timing(*stopwatch_.fault());
     result_.device_lost = stopwatch_.fault()->device_lost;
@@ -129,26 +129,26 @@ TimingResult Measurement::run() {
   }
   if (rule_.samples_us().empty()) return std::move(result_);
   result_.timing = summarize(rule_.samples_us(), TimeKind::kMeasured);
-  result_.timing->complete = !rule_.gave_up();
-  result_.card = card_.state();
+  result_.timing->complete = !rule_.stopped_early();
+  result_.gpu = gpu_.state();
   return std::move(result_);
 }
 
 void Measurement::take_samples() {
   while (!is_over()) {
     if (rule_.is_finished()) {
-      if (rule_.samples_us().size() != counted_.samples_us().size() && !look_at_card()) {
-        progress_("timing shape " + shape_.name + " again, because the card was throttled");
+      if (rule_.samples_us().size() != counted_.samples_us().size() && !look_at_gpu()) {
+        progress_("timing shape " + shape_.name + " again, because the GPU was throttled");
         continue;
       }
-      if (is_taken_again_ || rule_.gave_up() || !became_slower(rule_.samples_us())) return;
+      if (is_taken_again_ || rule_.stopped_early() || !became_slower(rule_.samples_us())) return;
       progress_("timing shape " + shape_.name + " again, because its launches became slower");
       is_taken_again_ = true;
       rule_ = StoppingRule(stopping_);
       counted_ = rule_;
       continue;
     }
-    if (card_.is_due(since_look_us_)) (void)look_at_card();
+    if (gpu_.is_due(since_look_us_)) (void)look_at_gpu();
     if (!is_warm_ && rule_.samples_us().size() >= early_->samples) {
       warm_up_after_all();
     } else if (!doubts_.empty() && rule_.samples_us().size() >= doubts_.begin()->first) {
@@ -167,7 +167,7 @@ void Measurement::take_sample() {
   if (rule_.samples_us().size() % tell_every == 0) progress_("timing shape " + shape_.name);
 }
 
-bool Measurement::looks_hopeless() const {
+bool Measurement::stops_early() const {
   return early_ && stopwatch_.launch_us() > early_->times * stopping_.early_stop_us;
 }
 
@@ -198,8 +198,8 @@ void Measurement::doubt_in_turn() {
 /// in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite, so fewer
 /// verifications are enough: two of long launches, or one of short launches over a poison.
 void Measurement::doubt_at_the_end() {
-  if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
-  if (!stopwatch_.is_long() && rule_.gave_up()) {
+  if (stopwatch_.is_long() && rule_.stopped_early() && doubts_.size() <= 1) return;
+  if (!stopwatch_.is_long() && rule_.stopped_early()) {
     const bool has_met_poison =
         std::ranges::none_of(doubts_, [](const auto& one) { return one.second == Doubt::kPoison; });
     if (!has_met_poison) doubt(Doubt::kPoison);
@@ -218,10 +218,10 @@ void Measurement::add_others() {
   for (const double us : stopwatch_.take_other_us()) rule_.add_measurement(us);
 }
 
-bool Measurement::look_at_card() {
+bool Measurement::look_at_gpu() {
   const std::size_t samples = rule_.samples_us().size() - counted_.samples_us().size();
   since_look_us_ = 0;
-  if (!card_.accepts(samples)) {
+  if (!gpu_.accepts(samples)) {
     rule_ = counted_;
     return false;
   }

@@ -8,8 +8,8 @@
 #include "engine/core/random.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/core/statistics.hpp"
-#include "engine/gate/card/card_watch.hpp"
 #include "engine/gate/correctness/correctness.hpp"
+#include "engine/gate/gpu/gpu_watch.hpp"
 #include "engine/gate/timing/stopping_rule.hpp"
 #include "engine/gate/timing/stopwatch.hpp"
 
@@ -21,17 +21,17 @@ struct TimingResult {
   bool device_lost = false;
   /// false: the kernel needs more launches before it may enter the elite
   bool aged = true;
-  /// state of the GPU card during timing, if the device reports its state
-  std::optional<CardState> card = {};
+  /// state of the GPU during timing, if the device reports its state
+  std::optional<GpuState> gpu = {};
 };
 
 /// Measures the time of one kernel on one shape. Takes samples until the StoppingRule is finished,
-/// and verifies launches between samples and at the end (Stopwatch::verify). Also queries the card,
-/// and repeats the samples of a throttled card (CardWatch).
+/// and verifies launches between samples and at the end (Stopwatch::verify). Also queries the GPU,
+/// and repeats the samples of a throttled GPU (GpuWatch).
 class Measurement {
  public:
   /// All objects passed by reference must outlive this object.
-  Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
+  Measurement(const Stopwatch::Setup& setup, GpuWatch& gpu, const LoadedKernel& kernel,
               const Shape& shape, const Progress& progress);
 
   /// Runs the measurement; call it once.
@@ -42,7 +42,7 @@ class Measurement {
   void take_sample();
   /// Whether the first launches suggest that the kernel is too slow, so that the first samples
   /// should be taken without a warm-up.
-  [[nodiscard]] bool looks_hopeless() const;
+  [[nodiscard]] bool stops_early() const;
   void warm_up_after_all();
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
@@ -50,21 +50,21 @@ class Measurement {
   /// Adds samples: the times of long launches whose results were verified or that determined the
   /// number of samples (Stopwatch::take_other_us).
   void add_others();
-  /// Queries the card. If the samples since the last query are invalid, discards them and returns
+  /// Queries the GPU. If the samples since the last query are invalid, discards them and returns
   /// false.
-  bool look_at_card();
+  bool look_at_gpu();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
   const TimingOptions& options_;
   const Shape& shape_;
   const Progress& progress_;
-  CardWatch& card_;
+  GpuWatch& gpu_;
   Stopwatch stopwatch_;
   Random random_;
   StoppingOptions stopping_;
   StoppingRule rule_;
-  StoppingRule counted_;  ///< the samples up to the last query of the card
-  std::optional<StoppingOptions::Hopeless> early_;
+  StoppingRule counted_;  ///< the samples up to the last query of the GPU
+  std::optional<StoppingOptions::EarlyStopLook> early_;
   double since_look_us_ = 0;
   bool is_warm_ = true;
   bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower

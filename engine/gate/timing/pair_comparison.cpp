@@ -177,7 +177,8 @@ void PairComparison::verify(Stopwatch::Doubt doubt) {
     result_.rejection = side->verify(doubt, random_);
     has_failed_ = result_.rejection.has_value();
     result_.failed_first = has_failed_ && side == &first_;
-    if (has_failed_) (void)side->find_damage();  // repairs the damage for the next kernel
+    if (has_failed_)
+      (void)side->find_forbidden_write();  // repairs the violation for the next kernel
   }
   add_long_launches();
 }

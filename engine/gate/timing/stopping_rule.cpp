@@ -16,11 +16,11 @@ constexpr std::size_t kSureEvery = 5;
 void StoppingRule::add_measurement(double time_us) {
   samples_us_.push_back(time_us);
   fastest_us_ = std::min(fastest_us_, time_us);
-  gave_up_ = gave_up_ || is_hopeless() || is_surely_slower();
+  stopped_early_ = stopped_early_ || is_far_slower() || is_surely_slower();
 }
 
-bool StoppingRule::is_hopeless() const {
-  return std::ranges::any_of(options_.hopeless, [&](const StoppingOptions::Hopeless& look) {
+bool StoppingRule::is_far_slower() const {
+  return std::ranges::any_of(options_.early_stop, [&](const StoppingOptions::EarlyStopLook& look) {
     return samples_us_.size() >= look.samples && fastest_us_ > look.times * options_.early_stop_us;
   });
 }
@@ -45,7 +45,7 @@ bool StoppingRule::is_precise() const {
 }
 
 bool StoppingRule::is_finished() const {
-  if (gave_up()) return true;
+  if (stopped_early()) return true;
   const std::size_t count = samples_us_.size();
   if (count < options_.least_samples) return false;
   if (count >= options_.most_samples) return true;

@@ -16,11 +16,11 @@ struct StoppingOptions {
   double early_stop_us = std::numeric_limits<double>::infinity();
   /// After `samples` samples, stop if even the fastest sample exceeds early_stop_us by the factor
   /// `times`.
-  struct Hopeless {
+  struct EarlyStopLook {
     std::size_t samples = 0;
     double times = 0;
   };
-  std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
+  std::vector<EarlyStopLook> early_stop = {{.samples = 5, .times = 2}};
   /// After this number of samples, stop if the 99.7 % confidence interval of the median lies above
   /// early_stop_us, with a margin for the drift of clocks (other_minute).
   std::size_t samples_to_be_sure = 20;
@@ -28,7 +28,7 @@ struct StoppingOptions {
 
 /// Decides when a kernel has been timed enough: the median is known as precisely as requested,
 /// most_samples are taken, or the kernel is certainly too slow. A kernel is too slow if a criterion
-/// of StoppingOptions::hopeless holds, or if the whole 99.7 % interval of its median exceeds
+/// of StoppingOptions::early_stop holds, or if the whole 99.7 % interval of its median exceeds
 /// early_stop_us by more than the clocks drift from minute to minute (other_minute).
 class StoppingRule {
  public:
@@ -39,11 +39,11 @@ class StoppingRule {
   [[nodiscard]] bool is_finished() const;
   /// True if timing stopped because the kernel is certainly slower than early_stop_us, so that the
   /// statistics of its time are imprecise.
-  [[nodiscard]] bool gave_up() const { return gave_up_; }
+  [[nodiscard]] bool stopped_early() const { return stopped_early_; }
   [[nodiscard]] const std::vector<double>& samples_us() const { return samples_us_; }
 
  private:
-  [[nodiscard]] bool is_hopeless() const;
+  [[nodiscard]] bool is_far_slower() const;
   [[nodiscard]] bool is_surely_slower();
   [[nodiscard]] bool is_precise() const;
   [[nodiscard]] std::vector<double> sorted() const;
@@ -52,7 +52,7 @@ class StoppingRule {
   std::vector<double> samples_us_;
   double fastest_us_ = std::numeric_limits<double>::infinity();
   std::size_t next_sure_look_;
-  bool gave_up_ = false;
+  bool stopped_early_ = false;
 };
 
 }  // namespace evo

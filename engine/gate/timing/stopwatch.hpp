@@ -9,7 +9,7 @@
 #include "engine/core/random.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/gate/correctness/cases.hpp"
-#include "engine/gate/correctness/effort.hpp"
+#include "engine/gate/correctness/check_kind.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
 #include "engine/gate/timing/stopping_rule.hpp"
 #include "engine/gate/timing/time_budget.hpp"
@@ -116,9 +116,9 @@ class Stopwatch {
   /// for more data, there is a single input set, or the kernel has an inout argument.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
-  /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,
-  /// or nullopt.
-  [[nodiscard]] std::optional<Rejection> find_damage();
+  /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the
+  /// violation, or nullopt.
+  [[nodiscard]] std::optional<Rejection> find_forbidden_write();
 
   /// The first fault of a launch. After a fault, this object launches no kernel.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }

@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "engine/core/error.hpp"
-#include "engine/gate/correctness/damage.hpp"
+#include "engine/gate/correctness/forbidden_writes.hpp"
 #include "engine/gate/correctness/poison.hpp"
 #include "engine/gate/timing/stopwatch.hpp"
 
@@ -249,7 +249,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
                                       "kernel remembers results"};
 }
 
-std::optional<Rejection> Stopwatch::find_damage() {
+std::optional<Rejection> Stopwatch::find_forbidden_write() {
   if (fault_) return std::nullopt;
   setup_.work.begin();
   std::vector<Look> guards;
@@ -259,28 +259,28 @@ std::optional<Rejection> Stopwatch::find_damage() {
       if (buffer != nullptr) guards.push_back(setup_.work.guard_zones(*buffer));
     }
   }
-  std::deque<DamageLook> looks;
+  std::deque<ForbiddenWriteLook> looks;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     looks.emplace_back(setup_.work, setup_.problem, outputs_[i], *inputs_[i]);
   }
   fault_ = setup_.work.finish();
   if (fault_) return std::nullopt;
-  std::optional<Rejection> damage;
+  std::optional<Rejection> violation;
   for (const Look guard : guards) {
-    const auto what = setup_.work.guard_damage(guard);
-    if (!what || damage) continue;
+    const auto what = setup_.work.guard_violation(guard);
+    if (!what || violation) continue;
     for (std::size_t set = 0; set < outputs_.size(); ++set) {
       repair_guard_zones(device_, outputs_[set], *inputs_[set % inputs_.size()]);
     }
-    damage = wrong(*inputs_.front(), *what);
+    violation = wrong(*inputs_.front(), *what);
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const auto what = looks[i].found();
     if (!what) continue;
     setup_.cases.restore_inputs(*inputs_[i]);
-    if (!damage) damage = wrong(*inputs_[i], *what);
+    if (!violation) violation = wrong(*inputs_[i], *what);
   }
-  return damage;
+  return violation;
 }
 
 }  // namespace evo

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/gate/correctness/effort.hpp"
+#include "engine/gate/correctness/check_kind.hpp"
 
 namespace evo {
 namespace {

@@ -28,7 +28,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
                               const Progress& progress) {
   TimingResult result = device_.info().time_kind == TimeKind::kPredicted
                             ? predict(kernel, shape)
-                            : Measurement(setup(), card_, kernel, shape, progress).run();
+                            : Measurement(setup(), gpu_, kernel, shape, progress).run();
   if (result.timing && !result.rejection) result.rejection = too_fast(*result.timing, shape);
   return result;
 }

@@ -16,19 +16,19 @@ namespace evo {
 /// the time of one launch inside a graph of many launches, over rotating inputs. The gate also
 /// verifies that timed launches compute the expected results (Stopwatch::verify), at moments that
 /// the kernel cannot predict and at the end. If a result is wrong, the rejection names the
-/// correctness gate. Samples of a throttled card are repeated (CardWatch).
+/// correctness gate. Samples of a throttled GPU are repeated (GpuWatch).
 class TimingGate {
  public:
   /// All objects passed by reference must outlive this object. `fresh_case`: index of the first
   /// check case on which only this gate launches kernels.
   TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
-             CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
+             GpuWatch& gpu, std::size_t fresh_case, const TimingOptions& options)
       : work_(work),
         device_(work.device()),
         problem_(problem),
         cases_(cases),
         judge_(judge),
-        card_(card),
+        gpu_(gpu),
         fresh_case_(fresh_case),
         options_(options) {}
 
@@ -52,7 +52,7 @@ class TimingGate {
   const Problem& problem_;
   CaseSet& cases_;
   OutputJudge& judge_;
-  CardWatch& card_;
+  GpuWatch& gpu_;
   std::size_t fresh_case_;
   TimingOptions options_;
 };

@@ -5,8 +5,8 @@
 namespace evo {
 namespace {
 
-const std::vector<std::string> kOptions = {"--generations", "--children", "--seed", "--space",
-                                           "--shape",       "--device",   "--db"};
+const std::vector<std::string> kOptions = {"--generations", "--offspring", "--seed", "--space",
+                                           "--shape",       "--device",    "--db"};
 
 TEST(NearestName, FindsWhatWasMisspelt) {
   EXPECT_EQ(nearest_name("--generation", kOptions), "--generations");

@@ -162,7 +162,7 @@ TEST_F(DevicePoolTest, TheLossOfTheLastIsNoErrorWhereOthersMayCome) {
   EXPECT_EQ(pool.usable(), 0U);
 }
 
-TEST(DeviceInfo, APartOfACardIsASlice) {
+TEST(DeviceInfo, APartOfAGpuIsASlice) {
   DeviceInfo info;
   info.name = "NVIDIA A100-SXM4-40GB MIG 1g.5gb";
   EXPECT_TRUE(is_slice(info));

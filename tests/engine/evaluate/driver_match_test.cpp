@@ -41,7 +41,7 @@ std::string refusal(const std::string& compiler, const DeviceInfo& device) {
   }
 }
 
-TEST(DriverMatch, TheNextStepIsOneThatFitsDriverAndCard) {
+TEST(DriverMatch, TheNextStepIsOneThatFitsDriverAndGpu) {
   EXPECT_THAT(refusal("nvrtc 13.0", with_driver("CUDA driver 11.8")),
               HasSubstr("next step: update the driver to 525"));
   DeviceInfo device = with_driver("CUDA driver 12.4");

@@ -140,7 +140,7 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
 /// behaviour of the virtual GPU; nullopt: there is none.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
-  World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});
+  World world(store, quickly_checked_kernels(), {.space = "distinct", .interprets = interprets});
   EXPECT_EQ(run_all(world, store, options_for(4, 8)), TunerEnd::kFinished);
   if (world.interpreter != nullptr) {
     EXPECT_THAT(world.interpreter->requests(), testing::Not(IsEmpty()))
@@ -166,7 +166,7 @@ TEST(InterpretedRun, AKernelIsInterpretedOnceAndWaitedFor) {
     return CorrectnessResult{{CheckResult{"single", 1}}};
   });
   behaviour.check_ms = 500;
-  World world(store, screened_kernels(), {.space = "distinct", .interprets = behaviour});
+  World world(store, quickly_checked_kernels(), {.space = "distinct", .interprets = behaviour});
   EXPECT_EQ(run_all(world, store, options_for(2, 8)), TunerEnd::kFinished);
   const Candidate candidate = world.task().space().defaults();
   const StoredEvaluation first = store.evaluations().front();
@@ -181,9 +181,9 @@ TEST(InterpretedRun, AKernelIsInterpretedOnceAndWaitedFor) {
   EXPECT_TRUE(check.rejection || !check.checks.empty());
 }
 
-TEST(InterpretedRun, TheInterpreterSeesSmallShapesAndNoKernelsOfTheCard) {
+TEST(InterpretedRun, TheInterpreterSeesSmallShapesAndNoKernelsOfTheGpu) {
   fake::MemoryStore store;
-  World world(store, screened_kernels(), {.space = "distinct", .interprets = interpreter()});
+  World world(store, quickly_checked_kernels(), {.space = "distinct", .interprets = interpreter()});
   const SessionSetup& setup = world.interpreter->setup();
   EXPECT_LT(setup.correctness.flops_of_all_shapes, 1e9);
   EXPECT_THAT(setup.check_kernels.entries, IsEmpty());

@@ -36,7 +36,7 @@ class WorkbenchTest : public testing::Test {
   }
 
   [[nodiscard]] std::filesystem::path space_file() const {
-    return folder_.path() / "project/search_spaces/planted_duels.json";
+    return folder_.path() / "project/search_spaces/planted_comparisons.json";
   }
   [[nodiscard]] std::filesystem::path problem_file() const {
     return folder_.path() / "project/kernel_templates/planted/problem.json";
@@ -218,7 +218,7 @@ TEST_F(WorkbenchTest, CompilerOptionsAreHeldAgainstTheSpace) {
       (void)open(false);
       ADD_FAILURE() << option;
     } catch (const SpaceError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("planted_duels.json: compiler_options: \"" +
+      EXPECT_THAT(error.what(), HasSubstr("planted_comparisons.json: compiler_options: \"" +
                                           std::string(option) + "\""));
     }
     write_file(space_file(), original);

@@ -103,11 +103,11 @@ TEST_P(EveryStrategy, NeverProposesWhatOthersObserved) {
 TEST_P(EveryStrategy, CopesWithATinySpaceAndWithNothingThatRuns) {
   const RecordedSpace tiny = tiny_space();
   EXPECT_EQ(proposals_of(tiny, *make(tiny), 5, 8).size(), 3U);
-  const RecordedSpace hopeless = made_space(
+  const RecordedSpace early_stop = made_space(
       {4, 4, 4}, [](const Candidate&) { return true; },
       [](const Candidate& c) { return c.choice[0] + c.choice[1] + c.choice[2] > 0; },
       [](const Candidate&) { return 1.0; });
-  EXPECT_EQ(proposals_of(hopeless, *make(hopeless), 20, 8).size(), 64U);
+  EXPECT_EQ(proposals_of(early_stop, *make(early_stop), 20, 8).size(), 64U);
 }
 
 TEST_P(EveryStrategy, KeepsGoingWhenAGenerationIsOnlyPartlyObserved) {

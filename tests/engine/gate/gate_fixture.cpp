@@ -92,9 +92,9 @@ LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
 }
 
 CorrectnessResult GateFixture::check(const LoadedKernel& kernel, const CorrectnessOptions& options,
-                                     Effort effort, const EarlyStop& stop) {
+                                     CheckKind check_kind, const EarlyStop& stop) {
   CorrectnessGate gate(*work, problem, made->cases, made->judge, options);
-  return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")}, effort, stop,
+  return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")}, check_kind, stop,
                     [](const std::string&) {});
 }
 

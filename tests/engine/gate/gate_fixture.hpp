@@ -33,10 +33,11 @@ class GateFixture {
   /// Runs the correctness gate for a kernel on both shapes.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         const CorrectnessOptions& options = {},
-                                        Effort effort = Effort::kFull, const EarlyStop& stop = {});
+                                        CheckKind check_kind = CheckKind::kFull,
+                                        const EarlyStop& stop = {});
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}, std::size_t fresh_case = 5) {
-    return {*work, problem, made->cases, made->judge, card, fresh_case, options};
+    return {*work, problem, made->cases, made->judge, gpu, fresh_case, options};
   }
 
   /// The kernel that correctly computes y = 2 x + 1 in f32.
@@ -50,7 +51,7 @@ class GateFixture {
   Problem problem;
   std::unique_ptr<BufferWork> work;
   std::unique_ptr<MadeGates> made;
-  CardWatch card{nullptr};
+  GpuWatch gpu{nullptr};
 };
 
 }  // namespace evo

@@ -8,7 +8,7 @@
 
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
-#include "engine/core/unfinished.hpp"
+#include "engine/core/placeholder.hpp"
 #include "engine/intake/intake.hpp"
 #include "tests/db/sample.hpp"
 
@@ -59,7 +59,7 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
   given_.reference = "default";
   const Intake intake = take(kAdd);
   const Json found = problem(intake);
-  EXPECT_TRUE(unfinished_in(found).empty()) << intake.files.at(0).text;
+  EXPECT_TRUE(placeholders_in(found).empty()) << intake.files.at(0).text;
   EXPECT_EQ(found["arguments"][0]["extent"], "n");
   EXPECT_EQ(found["arguments"][1]["extent"], "n");
   EXPECT_EQ(found["arguments"][1]["direction"], "out");
@@ -113,7 +113,7 @@ TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
   EXPECT_EQ(found["templates"]["k"]["block"], Json({"BLOCK", 1}));
   EXPECT_EQ(found["flops"], "2*rows*n");
   EXPECT_EQ(found["tolerance"]["max_abs_error"], 0.25);
-  EXPECT_TRUE(unfinished_in(found).empty());
+  EXPECT_TRUE(placeholders_in(found).empty());
   EXPECT_EQ(found["reference"]["program"][1], "reference.py");
 }
 
@@ -266,7 +266,7 @@ TEST_F(GivenOfAKernel, KernelsThatFollowEachOtherAreSteps) {
   given_.reference = "default";
   const Intake intake = take(kTwoSteps);
   const Json found = problem(intake);
-  EXPECT_TRUE(unfinished_in(found).empty()) << intake.files.at(0).text;
+  EXPECT_TRUE(placeholders_in(found).empty()) << intake.files.at(0).text;
   ASSERT_EQ(found["arguments"].size(), 5U);
   EXPECT_EQ(found["arguments"][0]["extent"], "n");
   EXPECT_EQ(found["arguments"][1]["direction"], "workspace");

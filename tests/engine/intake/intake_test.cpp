@@ -7,7 +7,7 @@
 
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
-#include "engine/core/unfinished.hpp"
+#include "engine/core/placeholder.hpp"
 #include "tests/engine/intake/take_in_fixture.hpp"
 
 namespace evo {

@@ -146,13 +146,13 @@ TEST(PredictedLaunch, AWorkspaceIsTheSameInAllLaunchesThatAreTimed) {
   EXPECT_EQ(kept.rotation_bytes, 4 * kInput + kOutput);
 }
 
-TEST(PredictedTime, AFenceOfTheCtaDoesNotWaitForTheCard) {
+TEST(PredictedTime, AFenceOfTheCtaDoesNotWaitForTheGpu) {
   const auto fences = [](const std::string& fence) {
     return predict("for (int j = 0; j < 1000; ++j) " + fence + ";").us;
   };
-  const double card = fences("__threadfence()");
-  EXPECT_LT(fences("__threadfence_block()"), card / 5);
-  EXPECT_LT(fences("asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")"), card / 4);
+  const double gpu = fences("__threadfence()");
+  EXPECT_LT(fences("__threadfence_block()"), gpu / 5);
+  EXPECT_LT(fences("asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")"), gpu / 4);
 }
 
 TEST(PredictedTime, ASleepTakesItsTime) {

@@ -56,14 +56,14 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
 }
 
 /// The clocks for an access to 1000 sectors, without the latency of an access.
-double clocks_of(Unit unit, const CardShare& share) {
+double clocks_of(Unit unit, const GpuShare& share) {
   const MachineRates rates = memory_rates();
   MemoryUnit memory(rates, share);
   MemoryUnit idle(rates, share);
   return memory.access(access_of(unit, 1000), 0).done - idle.access(access_of(unit, 0), 0).done;
 }
 
-TEST(MemoryUnit, FewSmsHaveMoreOfTheCardsBandwidthEach) {
+TEST(MemoryUnit, FewSmsHaveMoreOfTheGpusBandwidthEach) {
   constexpr double kBytes = 1000 * kSectorBytes;
   for (const auto& [unit, all, port] :
        {std::tuple(Unit::kAsyncCopy, 32, 80), std::tuple(Unit::kGlobalStore, 16, 40)}) {
@@ -73,7 +73,7 @@ TEST(MemoryUnit, FewSmsHaveMoreOfTheCardsBandwidthEach) {
   }
 }
 
-TEST(MemoryUnit, WhatSeveralSmsCopyCrossesTheCardOnce) {
+TEST(MemoryUnit, WhatSeveralSmsCopyCrossesTheGpuOnce) {
   constexpr double kBytes = 1000 * kSectorBytes;
   EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.5}), kBytes / 64, 1);
   EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.1}), kBytes / 80, 1);

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/problem/external_names.hpp"
 #include "engine/problem/known_names.hpp"
-#include "engine/problem/surroundings.hpp"
 #include "tests/engine/problem/planted_problem.hpp"
 
 namespace evo {

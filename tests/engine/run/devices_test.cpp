@@ -12,7 +12,7 @@ namespace evo {
 namespace {
 
 fake::DeviceBehaviour predicts() {
-  fake::DeviceBehaviour behaviour = screened_kernels();
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   behaviour.kind = TimeKind::kPredicted;
   return behaviour;
 }
@@ -36,7 +36,7 @@ TEST(Devices, ARunOverSeveralEndsAsOverOne) {
 /// The duration in ms of recording 300 candidates on `devices` devices.
 double duration_ms(std::size_t devices) {
   fake::MemoryStore store;
-  fake::DeviceBehaviour behaviour = screened_kernels();
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   behaviour.check_ms = 12;
   behaviour.time_ms = 18;
   World world(store, behaviour,
@@ -45,7 +45,7 @@ double duration_ms(std::size_t devices) {
   options.aim = Aim::kRecord;
   options.strategy = "random";
   options.candidates = 300;
-  options.children = 300;
+  options.offspring = 300;
   const SteadyTime start = world.loop->now();
   (void)run_all(world, store, options);
   return milliseconds_between(start, world.loop->now());

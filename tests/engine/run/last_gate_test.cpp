@@ -62,7 +62,7 @@ std::vector<std::string> last_elite(const fake::MemoryStore& store, RunId run = 
 
 TEST(LastGate, WhoFailsLeavesAndTheNextInLineTakesItsPlace) {
   fake::MemoryStore store;
-  World world(store, screened_kernels(), {.space = "distinct"});
+  World world(store, quickly_checked_kernels(), {.space = "distinct"});
   Held held(world, store, options_for(4, 8));
   const std::string unwanted = "\"ITEMS\":1,";
   ASSERT_THAT(last_elite(store), testing::Contains(HasSubstr(unwanted)));
@@ -84,7 +84,7 @@ TEST(LastGate, WhoFailsLeavesAndTheNextInLineTakesItsPlace) {
 
 TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
   fake::MemoryStore store;
-  World world(store, screened_kernels(), {.space = "distinct"});
+  World world(store, quickly_checked_kernels(), {.space = "distinct"});
   Held held(world, store, options_for(4, 8));
   std::vector<double> times;
   const auto rejects = [&](std::size_t rank, const EliteMember& member) {
@@ -103,7 +103,7 @@ TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
 
 TEST(LastGate, WhereItCannotTellNothingChanges) {
   fake::MemoryStore store;
-  World world(store, screened_kernels(), {.space = "distinct"});
+  World world(store, quickly_checked_kernels(), {.space = "distinct"});
   Held held(world, store, options_for(2, 8));
   const std::size_t writes = store.writes();
   const std::vector<std::string> before = last_elite(store);
@@ -123,7 +123,7 @@ TEST(LastGate, AKillAtAnyWriteChangesNothing) {
   const TunerOptions options = options_for(2, 8);
   const std::string unwanted = "\"THREADS\":64";
   const auto run = [&](fake::MemoryStore& store, std::size_t seed) {
-    World world(store, screened_kernels(), {.compiler_seed = seed, .space = "distinct"});
+    World world(store, quickly_checked_kernels(), {.compiler_seed = seed, .space = "distinct"});
     Held held(world, store, options);
     held.tuner().hold_elite(0, against(world, unwanted));
   };
@@ -150,7 +150,8 @@ TEST(LastGate, WhatIsCountedOnOneShapeSaysNothingOfAnother) {
   fake::MemoryStore store;
   const TunerOptions options = options_for(2, 8);
   const auto run = [&] {
-    World world(store, screened_kernels(), {.space = "distinct", .shapes = "mission,ragged"});
+    World world(store, quickly_checked_kernels(),
+                {.space = "distinct", .shapes = "mission,ragged"});
     Held held(world, store, options);
     const std::string unwanted = "\"ITEMS\":1,";
     held.tuner().hold_elite(0, against(world, unwanted));

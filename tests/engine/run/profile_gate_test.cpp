@@ -55,7 +55,7 @@ TEST(NcuCsv, WhatIsMissingIsNamed) {
   EXPECT_THAT(failure_of("==WARNING== No kernels were profiled.\n", "sm__y"),
               HasSubstr("counted no kernel"));
   EXPECT_THAT(failure_of("\"ID\",\"sm__y\"\n\"\",\"%\"\n\"0\",\"n/a\"\n", "sm__y"),
-              HasSubstr("no value of sm__y on this card: 'n/a'"));
+              HasSubstr("no value of sm__y on this GPU: 'n/a'"));
   EXPECT_THAT(failure_of("\"ID\",\"sm__y\"\n\"\",\"%\"\n\"0\",\"nan\"\n", "sm__y"),
               HasSubstr("no value of sm__y"));
 }
@@ -96,9 +96,9 @@ TEST_F(FakeNcu, ItsLogIsRead) {
 
 TEST_F(FakeNcu, WithoutTheRightToCountItSaysHowToGetIt) {
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv; exit 1");
-  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the GPU's performance counters"));
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv");
-  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the GPU's performance counters"));
 }
 
 TEST_F(FakeNcu, ItsLastWordsAreToldWhenItFails) {

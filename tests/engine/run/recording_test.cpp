@@ -18,7 +18,7 @@ TunerOptions recording_of(std::size_t candidates, std::uint64_t seed = 7) {
   options.strategy = "random";
   options.generations = std::numeric_limits<int>::max();
   options.candidates = candidates;
-  options.children = 8;
+  options.offspring = 8;
   options.seed = seed;
   return options;
 }
@@ -100,7 +100,7 @@ TEST(Recording, TheDrawFollowsTheSeedAndHoldsTheDefaultsFirst) {
 
 TEST(Recording, MoreThanThereAreIsTheWholeSpace) {
   fake::MemoryStore store;
-  World world(store, {}, {.space = "planted_duels"});
+  World world(store, {}, {.space = "planted_comparisons"});
   EXPECT_EQ(run_all(world, store, recording_of(100000)), TunerEnd::kExhausted);
   const std::vector<std::string> all = configurations(store);
   EXPECT_DOUBLE_EQ(static_cast<double>(all.size()), world.task().space().count().value);

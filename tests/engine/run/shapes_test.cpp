@@ -116,7 +116,7 @@ TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
   EXPECT_GT(rejected, 0);
 }
 
-/// A device on which kernels with two elements per thread pass their screening, fail their first
+/// A device on which kernels with two elements per thread pass their quick check, fail their first
 /// full check, and pass later full checks.
 fake::DeviceBehaviour fails_once(std::map<std::string, int>& full_checks) {
   fake::DeviceBehaviour behaviour = by_shape();

@@ -22,7 +22,7 @@ EliteRow timed(double p50_us, double p90_us, TimeKind kind = TimeKind::kMeasured
   return row;
 }
 
-TEST(Steadiness, AQuietCardNeedsNoWords) {
+TEST(Steadiness, AQuietGpuNeedsNoWords) {
   EXPECT_EQ(steadiness_text({drifted(0), drifted(0.02), drifted(-0.02), drifted({})},
                             {timed(10, 10.1), timed(11, 11.3)}),
             "");

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
+TEST(Tournament, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   fake::MemoryStore store;
   std::string best;  // THREADS/ITEMS of the kernel that fails
   bool fails = false;
@@ -47,10 +47,10 @@ TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   }
 }
 
-/// A device on which every kernel passes its screening, but kernels with 128 threads fail the full
-/// check.
-fake::DeviceBehaviour screening() {
-  fake::DeviceBehaviour behaviour = screened_kernels();
+/// A device on which every kernel passes its quick check, but kernels with 128 threads fail the
+/// full check.
+fake::DeviceBehaviour full_check_fails_some() {
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   behaviour.full_check = [](const fake::Program& program) {
     CorrectnessResult result{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
     if (program.number("THREADS", 0) == 128) {
@@ -61,9 +61,9 @@ fake::DeviceBehaviour screening() {
   return behaviour;
 }
 
-TEST(Contest, OnlyWhoWouldEnterIsCheckedFully) {
+TEST(Tournament, OnlyWhoWouldEnterIsCheckedFully) {
   fake::MemoryStore store;
-  fake::DeviceBehaviour behaviour = screened_kernels();
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   int full_checks = 0;
   behaviour.full_check = [&](const fake::Program&) {
     ++full_checks;
@@ -72,13 +72,13 @@ TEST(Contest, OnlyWhoWouldEnterIsCheckedFully) {
   behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
   World world(store, behaviour);
   (void)run_all(world, store, options_for(3, 8));
-  EXPECT_GT(store.confirmations(kRun).size(), 6U);
+  EXPECT_GT(store.comparisons(kRun).size(), 6U);
   EXPECT_EQ(full_checks, 3) << "only the three members of the elite are checked fully";
 }
 
-TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
+TEST(Tournament, NoKernelEntersTheEliteOnAQuickCheckAlone) {
   fake::MemoryStore store;
-  World world(store, screening(), {.space = "distinct"});
+  World world(store, full_check_fails_some(), {.space = "distinct"});
   (void)run_all(world, store, options_for(12, 8));
   ASSERT_FALSE(store.withdrawals(kRun).empty());
   for (const WithdrawalRecord& withdrawal : store.withdrawals(kRun)) {
@@ -103,21 +103,21 @@ TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
       << "only kernels that may enter the elite are checked fully";
 }
 
-TEST(Contest, AScreenedRunThatWasKilledEndsAsTheOneThatWasNot) {
+TEST(Tournament, AQuicklyCheckedRunThatWasKilledEndsAsTheOneThatWasNot) {
   fake::MemoryStore whole;
-  World world(whole, screening(), {.space = "distinct"});
+  World world(whole, full_check_fails_some(), {.space = "distinct"});
   const TunerOptions options = options_for(3, 8);
   ASSERT_EQ(run_all(world, whole, options), TunerEnd::kFinished);
   for (std::size_t write = 1; write <= whole.writes(); ++write) {
     fake::MemoryStore store;
     store.fail_at(write);
     const auto run_until_killed = [&] {
-      World killed(store, screening(), {.compiler_seed = write, .space = "distinct"});
+      World killed(store, full_check_fails_some(), {.compiler_seed = write, .space = "distinct"});
       (void)run_all(killed, store, options);
     };
     EXPECT_THROW(run_until_killed(), DbError);
     store.fail_at(0);
-    World resumed(store, screening(), {.compiler_seed = write, .space = "distinct"});
+    World resumed(store, full_check_fails_some(), {.compiler_seed = write, .space = "distinct"});
     EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
     EXPECT_EQ(story(store), story(whole)) << "killed at write " << write;
   }

@@ -16,7 +16,7 @@ namespace {
 
 TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
   fake::MemoryStore store;
-  fake::DeviceBehaviour behaviour = screened_kernels();
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   behaviour.check_ms = 300;  // more than the 240 ms that the run reserves for comparisons
   World world(store, behaviour, {.space = "distinct"});
   TunerOptions options = options_for(20, 8);
@@ -46,7 +46,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   behaviour.time_us = [](const fake::Program&) { return 10.0; };  // all times are equal
   World world(store, behaviour);
   TunerOptions options = options_for(100, 8);
-  options.children = 40;
+  options.offspring = 40;
   options.max_seconds = 9.5;
   const SteadyTime start = world.loop->now();
   SilentObserver observer;
@@ -61,7 +61,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
 }
 
-TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+TEST(Tuner, WhenTimeEndsWithinATournamentNobodyEntersTwice) {
   // The time limit ends the run at different moments of the A/B comparisons.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;
@@ -82,9 +82,11 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
     std::set<CandidateId> members;
     for (const EliteMember& member : tuner.elite().members()) members.insert(member.id);
     EXPECT_EQ(members.size(), tuner.elite().members().size()) << seconds;
-    std::set<std::tuple<int, CandidateId, CandidateId>> duels;
-    for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
-      EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
+    std::set<std::tuple<int, CandidateId, CandidateId>> comparisons;
+    for (const ComparisonRecord& comparison : store.comparisons(kRun)) {
+      EXPECT_TRUE(
+          comparisons.emplace(comparison.generation, comparison.challenger, comparison.incumbent)
+              .second)
           << "the same comparison was made twice; time limit in s: " << seconds;
     }
   }
@@ -155,7 +157,7 @@ TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
   loop = world.loop;
   start = loop->now();
   TunerOptions options = options_for(100, 8);
-  options.children = 40;
+  options.offspring = 40;
   options.max_seconds = 20;
   SilentObserver observer;
   Tuner tuner(*world.bench, store, {kRun}, options, observer);
@@ -209,11 +211,11 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
   int gaps = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     fake::MemoryStore store;
-    World world(store, screened_kernels(), {.compiler_seed = seed, .space = "distinct"});
+    World world(store, quickly_checked_kernels(), {.compiler_seed = seed, .space = "distinct"});
     world.compilers->longest_ms = 2000;
     TunerOptions options = options_for(20, 16);
     options.strategy = "random";
-    options.children = 60;  // all in the first generation
+    options.offspring = 60;  // all in the first generation
     options.max_seconds = 2.5;
     SilentObserver observer;
     Tuner tuner(*world.bench, store, {kRun}, options, observer);
@@ -228,7 +230,7 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
     // missing.
     options.max_seconds = 1e6;
     options.generations = 1;
-    World later(store, screened_kernels(), {.space = "distinct"});
+    World later(store, quickly_checked_kernels(), {.space = "distinct"});
     EXPECT_EQ(run_all(later, store, options), TunerEnd::kFinished);
     std::set<int> positions;
     for (const StoredEvaluation& one : store.evaluations()) {
@@ -243,7 +245,7 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
 TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
   // Kernels with OTHER below 4 turn out to be wrong, so they leave the elite, and slower kernels
   // are timed again.
-  fake::DeviceBehaviour behaviour = screened_kernels();
+  fake::DeviceBehaviour behaviour = quickly_checked_kernels();
   behaviour.stops_checks = true;
   behaviour.check = {};
   behaviour.time_ms = 40;

@@ -11,7 +11,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/evolve/window.hpp"
+#include "engine/evolve/max_in_flight.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace evo {
@@ -31,15 +31,15 @@ TEST(Tuner, TheOrderInWhichCompilersFinishChangesNothing) {
   EXPECT_GT(first.size(), 8U * 6);
 }
 
-TEST(Tuner, TheWindowIsWhatIsInFlight) {
-  for (const std::size_t window : {1U, 4U, 32U}) {
+TEST(Tuner, NoMoreThanAllowedAreInFlight) {
+  for (const std::size_t max_in_flight : {1U, 4U, 32U}) {
     fake::MemoryStore store;
     World world(store);
-    TunerOptions options = options_for(20, window);
+    TunerOptions options = options_for(20, max_in_flight);
     EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
-    EXPECT_LE(world.compilers->most_at_once(), window);
+    EXPECT_LE(world.compilers->most_at_once(), max_in_flight);
     const std::size_t slots = store.evaluations().size();
-    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
+    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, max_in_flight))
         << "some compilations come from the database, and one candidate is on the device";
   }
 }
@@ -57,7 +57,7 @@ fake::DeviceBehaviour turning(int from) {
   return behaviour;
 }
 
-TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
+TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeThoseInFlight) {
   constexpr int kSame = 6;
   fake::MemoryStore one;
   fake::MemoryStore two;
@@ -116,7 +116,7 @@ TEST(Tuner, WhatASearchBeginsWithIsCompiledWhileTheDeviceIsSetUp) {
   fake::MemoryStore one;
   fake::MemoryStore two;
   World plain(one);
-  World ahead(two, {}, {.compiles_opening = true});
+  World ahead(two, {}, {.compiles_initial_population = true});
   EXPECT_GT(ahead.compilers->submitted(), plain.compilers->submitted());
   (void)run_all(plain, one, options_for(5, 8));
   (void)run_all(ahead, two, options_for(5, 8));
@@ -172,7 +172,7 @@ TEST(Tuner, AKernelThatItsCheckShowsToBeSlowIsNotTimedAndTheEliteIsTheSame) {
   std::vector<std::ptrdiff_t> timed;
   for (const bool stops : {false, true}) {
     fake::MemoryStore store;
-    fake::DeviceBehaviour behaviour = screened_kernels();
+    fake::DeviceBehaviour behaviour = quickly_checked_kernels();
     behaviour.check = {};
     behaviour.stops_checks = stops;
     World world(store, behaviour, {.space = "distinct"});
@@ -195,7 +195,7 @@ TEST(Tuner, AKernelThatItsCheckShowsToBeSlowIsNotTimedAndTheEliteIsTheSame) {
 
 TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   fake::MemoryStore store;
-  World world(store, {}, {.space = "planted_duels"});
+  World world(store, {}, {.space = "planted_comparisons"});
   TunerOptions options = options_for(1000, 16);
   options.strategy = "random";
   EXPECT_EQ(run_all(world, store, options), TunerEnd::kExhausted);
@@ -210,7 +210,7 @@ TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
 
 TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
   fake::MemoryStore store;
-  World world(store, {}, {.space = "planted_duels"});
+  World world(store, {}, {.space = "planted_comparisons"});
   TunerOptions options = options_for(12, 8);
   options.strategy = "random";
   (void)run_all(world, store, options);

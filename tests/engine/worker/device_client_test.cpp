@@ -64,14 +64,14 @@ class DeviceClientTest : public testing::Test {
   }
 
   Reply<CorrectnessResult> reply_to(const std::string& bug) {
-    return loop_.run(client_.check(kernel(bug), Effort::kFull, {}));
+    return loop_.run(client_.check(kernel(bug), CheckKind::kFull, {}));
   }
   CorrectnessResult check(const std::string& bug) {
     return std::get<CorrectnessResult>(reply_to(bug).result);
   }
   TimingResult time(const std::string& bug) {
     return std::get<TimingResult>(
-        loop_.run(client_.time(kernel(bug), "mission", Effort::kScreening, 1e9)).result);
+        loop_.run(client_.time(kernel(bug), "mission", CheckKind::kQuick, 1e9)).result);
   }
 
   std::vector<std::string> events_;
@@ -133,7 +133,7 @@ TEST_F(DeviceClientTest, AWorkerFinishesTheRequestThatAStopAbandoned) {
   // Kernels that rest, so that the worker cannot answer before the client waits.
   for (const char* bug : {"rests", "rests_all_zero"}) {
     EXPECT_THROW(
-        (void)loop_.run(client_.check(kernel(bug), Effort::kFull, {}), {nullptr, loop_.now()}),
+        (void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {}), {nullptr, loop_.now()}),
         Interrupted);
     EXPECT_FALSE(check("none").rejection) << "the answer about '" << bug << "' is discarded";
   }
@@ -145,7 +145,7 @@ TEST_F(DeviceClientTest, AWorkerThatDoesNotFinishAnAbandonedRequestIsReplaced) {
   for (const char* bug : {"never_returns", "crashes", "illegal_address"}) {
     const int before = host_->starts;
     EXPECT_THROW(
-        (void)loop_.run(client_.check(kernel(bug), Effort::kFull, {}), {nullptr, loop_.now()}),
+        (void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {}), {nullptr, loop_.now()}),
         Interrupted);
     EXPECT_FALSE(check("none").rejection) << bug;
     EXPECT_EQ(host_->starts, before + 1) << bug;

@@ -21,7 +21,7 @@ Value sent(const Value& value) {
 }
 
 TEST(Messages, AValueThatIsMissingIsAKeyThatIsMissing) {
-  const CardState sparse{.looks = 1, .power_w = 312.5};
+  const GpuState sparse{.looks = 1, .power_w = 312.5};
   const nlohmann::json message = sparse;
   EXPECT_EQ(message.at("power_w"), 312.5);
   EXPECT_FALSE(message.contains("temperature_c"));
@@ -32,20 +32,20 @@ TEST(Messages, AValueThatIsMissingIsAKeyThatIsMissing) {
   EXPECT_FALSE(back.timing.has_value());
   EXPECT_EQ(back.rejection.value().reason, "too slow");
   EXPECT_TRUE(back.rejection->policy_only);
-  CardFacts card;
-  card.compute_mode = ComputeMode::kProhibited;
-  EXPECT_EQ(sent(card).compute_mode, ComputeMode::kProhibited);
-  EXPECT_EQ(sent(card).mig, std::nullopt);
+  GpuFacts gpu;
+  gpu.compute_mode = ComputeMode::kProhibited;
+  EXPECT_EQ(sent(gpu).compute_mode, ComputeMode::kProhibited);
+  EXPECT_EQ(sent(gpu).mig, std::nullopt);
 }
 
 TEST(Messages, AMissingValueReplacesOneThatWasThere) {
-  CardState state{.power_w = 1};
-  nlohmann::json(CardState{}).get_to(state);
-  EXPECT_EQ(state, CardState{});
+  GpuState state{.power_w = 1};
+  nlohmann::json(GpuState{}).get_to(state);
+  EXPECT_EQ(state, GpuState{});
 }
 
 TEST(Messages, EnumerationsTravelByTheirNames) {
-  const CardState state{.slowdowns = {Slowdown::kPowerCap, Slowdown::kHardwareThermal}};
+  const GpuState state{.slowdowns = {Slowdown::kPowerCap, Slowdown::kHardwareThermal}};
   EXPECT_EQ(nlohmann::json(state).at("slowdowns").dump(),
             R"(["power cap","hardware thermal slowdown"])");
   EXPECT_EQ(nlohmann::json(Timing{.kind = TimeKind::kPredicted}).at("kind"), "predicted");
@@ -64,7 +64,7 @@ TEST(Messages, ASetupArrivesWithAllThatTheCoordinatorChose) {
                      .entries = {"k"}};
   setup.check_seed = ~std::uint64_t{0};
   setup.correctness.seeds = 2;
-  setup.correctness.flops_of_screening = 1e9;
+  setup.correctness.flops_of_quick_check = 1e9;
   setup.timing.stopping.most_samples = 7;
   setup.timing.cold = true;
   const SessionSetup back = sent(setup);
@@ -73,15 +73,15 @@ TEST(Messages, ASetupArrivesWithAllThatTheCoordinatorChose) {
   EXPECT_EQ(back.reference.cubin, setup.reference.cubin);
   EXPECT_EQ(back.check_seed, setup.check_seed);
   EXPECT_EQ(back.correctness.seeds, 2U);
-  EXPECT_EQ(back.correctness.flops_of_screening, 1e9);
+  EXPECT_EQ(back.correctness.flops_of_quick_check, 1e9);
   EXPECT_EQ(back.timing.stopping.most_samples, 7U);
   EXPECT_TRUE(back.timing.cold);
 }
 
 TEST(Messages, TextsOfOthersBecomePrintable) {
-  nlohmann::json message = {{"cards", {{{"name", std::string("G\0P", 3)}, {"bytes", 7}}}}};
+  nlohmann::json message = {{"gpus", {{{"name", std::string("G\0P", 3)}, {"bytes", 7}}}}};
   make_printable(message);
-  EXPECT_EQ(message.dump(), R"({"cards":[{"bytes":7,"name":"G\\x00P"}]})");
+  EXPECT_EQ(message.dump(), R"({"gpus":[{"bytes":7,"name":"G\\x00P"}]})");
 }
 
 /// Decodes the file `name`.bin, from the corpus of the fuzz target for frames, as a value of type

@@ -154,7 +154,7 @@ TEST_P(Nonsense, OfADeviceThatWorksNeverBecomesAResult) {
   loop_.run(client.open());
   loop_.run(client.set_up(planted_setup()));
   try {
-    const auto reply = loop_.run(client.check(kernel("none"), Effort::kFull, {}));
+    const auto reply = loop_.run(client.check(kernel("none"), CheckKind::kFull, {}));
     EXPECT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   } catch (const Error& error) {  // the device counts as lost
     EXPECT_EQ(error.exit_code(), ExitCode::kMissing);

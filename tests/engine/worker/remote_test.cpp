@@ -22,7 +22,7 @@ TEST_F(RemoteTest, ADeviceChecksTimesAndOutlivesItsKernels) {
   loop_.run(client.set_up(planted_setup()));
   EXPECT_EQ(client.info().host, "node1");
   const auto check = [&](const std::string& bug) {
-    return loop_.run(client.check(kernel(bug), Effort::kFull, {})).result;
+    return loop_.run(client.check(kernel(bug), CheckKind::kFull, {})).result;
   };
   EXPECT_FALSE(std::get<CorrectnessResult>(check("none")).rejection);
   EXPECT_THAT(std::get<WorkerFailure>(check("never_returns")).reason, HasSubstr("did not finish"));

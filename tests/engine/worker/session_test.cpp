@@ -88,7 +88,7 @@ class SessionTest : public testing::Test {
                       double early_stop_us = kGiveUpUs) {
     const KernelUnderTest kernel = {key, image_of("line"), {}, {"near", "far"}};
     TimingResult result =
-        session_->time(kernel, shape, Effort::kScreening, early_stop_us, [](const std::string&) {});
+        session_->time(kernel, shape, CheckKind::kQuick, early_stop_us, [](const std::string&) {});
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     return result;
   }
@@ -106,9 +106,9 @@ class SessionTest : public testing::Test {
   }
 
   CorrectnessResult check(const std::string& key, double early_stop_us,
-                          Effort effort = Effort::kScreening) {
+                          CheckKind check_kind = CheckKind::kQuick) {
     CorrectnessResult checked =
-        session_->check(kernel_of(key), effort, {early_stop_us}, [](const std::string&) {});
+        session_->check(kernel_of(key), check_kind, {early_stop_us}, [](const std::string&) {});
     EXPECT_FALSE(checked.rejection);
     return checked;
   }
@@ -121,7 +121,7 @@ class SessionTest : public testing::Test {
     for (const CheckedTime& time : checked.times) {
       if (time.too_slow) return {.timing = time.too_slow};
     }
-    return session_->time(kernel, "far", Effort::kScreening, early_stop_us, nothing);
+    return session_->time(kernel, "far", CheckKind::kQuick, early_stop_us, nothing);
   }
 
   double check_us_ = kLaunchUs;   ///< duration of a launch outside of timings
@@ -180,7 +180,7 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
     });
     EXPECT_EQ(launches, 3) << key;
   }
-  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kAfterScreening); }), 2);
+  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, CheckKind::kAfterQuick); }), 2);
   EXPECT_EQ(launches_of([&] {
               const PairResult pair =
                   session_->compare_pair(kernel_of("a"), kernel_of("b"), "far", nothing);
@@ -192,12 +192,12 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
   launch_us_ = check_us_ = 3e5;
   EXPECT_EQ(launches_of([&] { EXPECT_TRUE(check("loser", 2e5).times.back().too_slow); }), 1);
   // A full check makes all launches, even if they are very long.
-  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kFull); }), 6);
+  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, CheckKind::kFull); }), 6);
   EXPECT_EQ(references_, 6);
 }
 
-TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
-  // Several tries are allowed, because the additional launches of a screening have only 10 ms
+TEST_F(SessionTest, AQuickCheckAgesOnTheLastShapeForAll) {
+  // Several tries are allowed, because the additional launches of a quick check have only 10 ms
   // together, and the operating system may delay this process.
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {

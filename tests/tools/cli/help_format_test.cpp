@@ -37,7 +37,7 @@ TEST_F(HelpText, NamesOptionsTheirValuesAndWhatIsAllowed) {
   app_.add_option("--jobs", number_, "processes")
       ->transform(whole_number(1, 64))
       ->capture_default_str();
-  app_.add_option("--window", number_, "candidates (default: --jobs)")
+  app_.add_option("--max-in-flight", number_, "candidates (default: --jobs)")
       ->transform(whole_number(1, 64));
   app_.add_option("--run", number_, "a run")->transform(row_number())->required();
   app_.add_option("--resume", number_, "go on")->expected(0, 1);

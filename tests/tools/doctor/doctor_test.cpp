@@ -31,30 +31,30 @@ Machine whole_machine() {
   machine.host.folder = {"/home/user", 80 * kGiga, true};
   machine.host.temporary = {"/tmp", 80 * kGiga, true};
   machine.host.counters_for_root = false;
-  CardFacts card;
-  card.name = "NVIDIA H200";
-  card.uuid = "GPU-0a1b2c3d-1111-2222-3333-444455556666";
-  card.bus_id = "0000:65:00.0";
-  card.arch = "sm_90";
-  card.memory_bytes = 140 * kGiga;
-  card.free_bytes = 139 * kGiga;
-  card.compute_mode = ComputeMode::kDefault;
-  machine.survey.nvml.cards = {card};
+  GpuFacts gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.uuid = "GPU-0a1b2c3d-1111-2222-3333-444455556666";
+  gpu.bus_id = "0000:65:00.0";
+  gpu.arch = "sm_90";
+  gpu.memory_bytes = 140 * kGiga;
+  gpu.free_bytes = 139 * kGiga;
+  gpu.compute_mode = ComputeMode::kDefault;
+  machine.survey.nvml.gpus = {gpu};
   machine.survey.nvml.driver = "580.65.06";
-  CudaCard seen;
-  seen.name = card.name;
+  CudaGpu seen;
+  seen.name = gpu.name;
   seen.uuid = "0a1b2c3d-1111-2222-3333-444455556666";
-  seen.bus_id = card.bus_id;
-  seen.arch = card.arch;
+  seen.bus_id = gpu.bus_id;
+  seen.arch = gpu.arch;
   machine.survey.cuda.library = "/usr/lib/x86_64-linux-gnu/libcuda.so.580.65.06";
   machine.survey.cuda.cuda = "13.0";
-  machine.survey.cuda.cards = {seen};
+  machine.survey.cuda.gpus = {seen};
   machine.survey.nvrtc = {
       "/usr/local/cuda/lib64/libnvrtc.so.13.0.88", "", "nvrtc 13.0", {"sm_80", "sm_90"}};
   DeviceInfo device;
   device.id = "cuda:0";
-  device.name = card.name;
-  device.arch = card.arch;
+  device.name = gpu.name;
+  device.arch = gpu.arch;
   device.driver = "CUDA driver 13.0";
   machine.survey.device = device;
   machine.ncu_path = "/usr/local/cuda/bin/ncu";
@@ -115,9 +115,9 @@ TEST(DoctorFindings, CountersForRootOnlyMatterToOthers) {
   EXPECT_THAT(findings_of(machine), IsEmpty());
 }
 
-TEST(DoctorFindings, ACardForOneProcessHasNoneForAProfiler) {
+TEST(DoctorFindings, AGpuForOneProcessHasNoneForAProfiler) {
   Machine machine = whole_machine();
-  machine.survey.cuda.cards.front().compute_mode = ComputeMode::kExclusiveProcess;
+  machine.survey.cuda.gpus.front().compute_mode = ComputeMode::kExclusiveProcess;
   EXPECT_THAT(only_finding(machine).prevents, HasSubstr("--profile"));
   EXPECT_EQ(only_finding(machine).step,
             "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT");
@@ -147,9 +147,9 @@ TEST(DoctorScreen, HasLinesOf80ColumnsAtMost) {
   Machine machine = whole_machine();
   machine.host.folder.path = std::string(200, '/') + "far/away";
   machine.host.folder.writable = false;
-  machine.survey.nvml.cards.front().processes = {"4711 (python3)", "4712 (python3)",
-                                                 "4713 (a_long_name)", "4714 (python3)"};
-  machine.survey.nvml.cards.resize(8, machine.survey.nvml.cards.front());
+  machine.survey.nvml.gpus.front().processes = {"4711 (python3)", "4712 (python3)",
+                                                "4713 (a_long_name)", "4714 (python3)"};
+  machine.survey.nvml.gpus.resize(8, machine.survey.nvml.gpus.front());
   const std::string screen = doctor_screen(machine, findings_of(machine));
   std::istringstream lines(screen);
   int count = 0;
@@ -186,7 +186,7 @@ void collect_keys(const nlohmann::ordered_json& json, std::set<std::string>& key
 
 TEST(DoctorJson, HasNoKeyThatItsDocumentDoesNotName) {
   Machine machine = whole_machine();
-  machine.survey.nvml.cards.front().slices = {{"MIG 1g.5gb", "MIG-1"}};
+  machine.survey.nvml.gpus.front().slices = {{"MIG 1g.5gb", "MIG-1"}};
   machine.files = {{"/dev/nvidia0", true, "crw-rw-rw- root:root"}};
   std::set<std::string> keys;
   collect_keys(doctor_json(machine, {Finding{"a", "b", "c"}}), keys);
@@ -252,7 +252,7 @@ TEST_F(HostFactsTest, OfAnEmptyMachineAreMissing) {
   EXPECT_EQ(facts.counters_for_root, std::nullopt);
   EXPECT_FALSE(facts.mps_runs);
   EXPECT_EQ(facts.kernel_module, "");
-  EXPECT_EQ(facts.pci_cards, 0U);
+  EXPECT_EQ(facts.pci_gpus, 0U);
 }
 
 }  // namespace

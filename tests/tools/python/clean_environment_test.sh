@@ -19,7 +19,7 @@ case "$nvrtc" in
   *"$folder/venv/"*) echo "NVRTC: $nvrtc" ;;
   *) echo "evo-tune finds another NVRTC than that of the environment: $nvrtc"; exit 1 ;;
 esac
-clean evo-tune --generations 2 --children 4 --device virtual:l4 --space row_softmax_l4 --explain none --quiet
+clean evo-tune --generations 2 --offspring 4 --device virtual:l4 --space row_softmax_l4 --explain none --quiet
 clean evo-elite
 cat >script.py <<'SCRIPT'
 import numpy

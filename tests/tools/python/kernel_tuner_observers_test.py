@@ -49,16 +49,16 @@ class Observers(unittest.TestCase):
                       "does not predict the metric dram__bytes.sum", environment["said"])
 
     def test_energy_is_power_by_time(self):
-        result, entry = {"time": 2.0}, {"evo_tune": {"card": {"power_w": 300, "temperature_c": 51}}}
+        result, entry = {"time": 2.0}, {"evo_tune": {"gpu": {"power_w": 300, "temperature_c": 51}}}
         nvml = observers.NVMLObserver(["nvml_energy", "nvml_power", "temperature"])
         nvml.observe(observers.Judged(None, None, [(result, entry)]))
         self.assertEqual(result, {"time": 2.0, "nvml_energy": 0.6, "nvml_power": 300,
                                   "temperature": 51})
 
-    def test_observers_of_other_meters_have_the_figures_of_the_card(self):
-        card = {"power_w": 300, "sm_clock_mhz": 1700}
+    def test_observers_of_other_meters_have_the_figures_of_the_gpu(self):
+        gpu = {"power_w": 300, "sm_clock_mhz": 1700}
         result = {"time": 2.0}
-        judged = observers.Judged(None, None, [(result, {"evo_tune": {"card": card}})])
+        judged = observers.Judged(None, None, [(result, {"evo_tune": {"gpu": gpu}})])
         observers.TegraObserver(["core_freq", "tegra_energy"]).observe(judged)
         observers.PMTObserver([("nvidia", 0), "rapl"]).observe(judged)
         self.assertEqual(result.pop("core_freq"), 1.7e9)

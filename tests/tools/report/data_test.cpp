@@ -30,7 +30,7 @@ class Report : public testing::Test {
   Report() {
     RunInfo info = sample::run_info();
     info.space.text = kTiles;
-    info.options_json = R"({"generations":2,"window":4,"check_seed":9,"cold":true})";
+    info.options_json = R"({"generations":2,"max_in_flight":4,"check_seed":9,"cold":true})";
     run_ = store_.start_run(info);
   }
 
@@ -200,7 +200,7 @@ TEST_F(Report, MilestonesBuildOnOneAnotherWhereTheyKeepWhatChanged) {
   add(R"({"TILE":32,"WAY":"down"})", 9, "another");
   const Ordered found = report();
   std::vector<bool> builds;
-  for (const Ordered& rung : found["ladder"]) builds.push_back(rung["builds_on_before"]);
+  for (const Ordered& result : found["milestones"]) builds.push_back(result["builds_on_before"]);
   EXPECT_EQ(builds, (std::vector<bool>{true, true, true, false}));
 }
 
@@ -208,11 +208,11 @@ TEST_F(Report, TheWinnerOfItsKnobsIsThatOfTheElite) {
   const CandidateId slower = add(R"({"TILE":64,"WAY":"up"})", 10.02);
   const CandidateId faster = add(R"({"TILE":128,"WAY":"up"})", 10);
   store_.record_generation(run_, {.number = 0, .elite = {{slower, 10.02}, {faster, 10}}});
-  store_.record_confirmation(run_, {.challenger = faster,
-                                    .incumbent = slower,
-                                    .ratio = 0.999,
-                                    .pairs = 12,
-                                    .verdict = Verdict::kTie});
+  store_.record_comparison(run_, {.challenger = faster,
+                                  .incumbent = slower,
+                                  .ratio = 0.999,
+                                  .pairs = 12,
+                                  .verdict = Verdict::kTie});
   const Ordered found = report();
   EXPECT_EQ(found["winner"]["candidate"], slower);
   EXPECT_TRUE(found["elite"][0]["ratio_to_above"].is_null());
@@ -253,17 +253,17 @@ TEST_F(Report, OfASpaceOfAnotherVersionSaysWhatItCannotRead) {
   EXPECT_EQ(found["winner"]["p50_us"], 10);
 }
 
-TEST_F(Report, TellsDuelsDriftAndEvents) {
+TEST_F(Report, TellsComparisonsDriftAndEvents) {
   const CandidateId a = add(R"({"TILE":32,"WAY":"up"})", 20);
   const CandidateId b = add(R"({"TILE":64,"WAY":"up"})", 10);
-  store_.record_confirmation(run_, {.generation = 0,
-                                    .challenger = b,
-                                    .incumbent = a,
-                                    .ratio = 0.5,
-                                    .ratio_low = 0.4,
-                                    .ratio_high = 0.6,
-                                    .pairs = 12,
-                                    .verdict = Verdict::kFaster});
+  store_.record_comparison(run_, {.generation = 0,
+                                  .challenger = b,
+                                  .incumbent = a,
+                                  .ratio = 0.5,
+                                  .ratio_low = 0.4,
+                                  .ratio_high = 0.6,
+                                  .pairs = 12,
+                                  .verdict = Verdict::kFaster});
   store_.record_generation(
       run_,
       {.number = 0, .elite = {{b, 10}, {a, 20}}, .control_p50_us = 21, .control_drift = 0.05});
@@ -271,29 +271,29 @@ TEST_F(Report, TellsDuelsDriftAndEvents) {
   store_.record_event(run_, "policy cost", "nothing");
   const Ordered found = report();
   EXPECT_EQ(
-      found["duels"].dump(),
+      found["comparisons"].dump(),
       R"([{"generation":0,"challenger":2,"incumbent":1,"ratio":0.5,"low":0.4,"high":0.6,"pairs":12,"verdict":"faster"}])");
   EXPECT_EQ(found["control"].dump(), R"([{"generation":0,"p50_us":21.0,"drift":0.05}])");
   EXPECT_EQ(found["events"][0]["text"], "nothing");
   EXPECT_EQ(found["policy"].dump(), R"({"spill_bytes":0})");
 }
 
-TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
-  EXPECT_EQ(report()["card"].dump(), "[]");
+TEST_F(Report, TellsTheGpuTheEnergyAndTheProfilesThatAreStored) {
+  EXPECT_EQ(report()["gpu"].dump(), "[]");
   EXPECT_EQ(report()["energy"].dump(), "[]");
   EXPECT_EQ(report()["profiles"].dump(), "[]");
   const CompilationId compilation = store_.put_compilation(sample::compilation("a"));
   EvaluationRecord first = sample::green(0, 0, compilation, 10);
   first.config_json = R"({"TILE":32,"WAY":"up"})";
-  first.card = CardState{.looks = 5,
-                         .sm_clock_min_mhz = 1200,
-                         .sm_clock_median_mhz = 1980,
-                         .temperature_c = 40,
-                         .power_w = 500.5,
-                         .slowdowns = {Slowdown::kPowerCap},
-                         .discarded = 3,
-                         .throttled = true,
-                         .others = {"4711 (x)"}};
+  first.gpu = GpuState{.looks = 5,
+                       .sm_clock_min_mhz = 1200,
+                       .sm_clock_median_mhz = 1980,
+                       .temperature_c = 40,
+                       .power_w = 500.5,
+                       .slowdowns = {Slowdown::kPowerCap},
+                       .discarded = 3,
+                       .throttled = true,
+                       .others = {"4711 (x)"}};
   first.energy = Energy{5.5, 300, 0.25, 9};
   EvaluationRecord second = sample::green(0, 1, compilation, 11);
   second.config_json = R"({"TILE":64,"WAY":"up"})";
@@ -309,7 +309,7 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
                             .passed = true,
                             .metrics = {{"tensor", "sm__pipe", 61.5, "%"}}});
   const Ordered found = report();
-  EXPECT_EQ(found["card"].dump(),
+  EXPECT_EQ(found["gpu"].dump(),
             R"([{"candidate":1,"sm_clock_min_mhz":1200.0,"sm_clock_median_mhz":1980.0,)"
             R"("temperature_c":40.0,"power_w":500.5,"slowdowns":["power cap"],"discarded":3,)"
             R"json("throttled":true,"others":["4711 (x)"]}])json");
@@ -326,22 +326,23 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
 TEST_F(Report, TheCommandMakesTheRunAgain) {
   EXPECT_EQ(
       command_of(store_.run(run_)),
-      "evo-tune --space copy_h200 --device cuda:0 --shape mission --generations 2 --children 8 "
-      "--elite 3 --strategy full --no-warm-start --window 4 --seed 18446744073709551615 "
+      "evo-tune --space copy_h200 --device cuda:0 --shape mission --generations 2 --offspring 8 "
+      "--elite 3 --strategy full --no-warm-start --max-in-flight 4 --seed 18446744073709551615 "
       "--check-seed 9 --flush-l2");
   RunInfo info = sample::run_info();
   info.options_json = R"({"generations":2,"shapes":["small","mission"],"objective":"time*energy",)"
                       R"("warm_start":[]})";
   EXPECT_EQ(command_of(store_.run(store_.start_run(info))),
             "evo-tune --space copy_h200 --device cuda:0 --shape small,mission --generations 2 "
-            "--children 8 --elite 3 --strategy full --objective 'time*energy' --seed "
+            "--offspring 8 --elite 3 --strategy full --objective 'time*energy' --seed "
             "18446744073709551615");
-  info.options_json = R"({"aim":"record","candidates":50,"window":4,"check_seed":9,"cold":false})";
+  info.options_json =
+      R"({"aim":"record","candidates":50,"max_in_flight":4,"check_seed":9,"cold":false})";
   info.space.key = "another";
   info.space.name = "it's; rm";
   EXPECT_EQ(command_of(store_.run(store_.start_run(info))),
             R"(evo-record --space 'it'\''s; rm' --device cuda:0 --shape mission --count 50 )"
-            "--control-every 8 --out recorded.json --window 4 --seed 18446744073709551615 "
+            "--control-every 8 --out recorded.json --max-in-flight 4 --seed 18446744073709551615 "
             "--check-seed 9");
 }
 

@@ -43,8 +43,8 @@ class PageTest(ReportCase):
             section => [section.id, [...section.querySelectorAll(".chart")].map(
               box => [box.getAttribute("role"), box.getAttribute("aria-label")])]);""")
         self.assertEqual({name: len(plots) for name, plots in charts},
-                         {"winner": 0, "why": 1, "progress": 2, "ladder": 1, "knobs": 2, "candidates": 2,
-                          "roofline": 2, "resources": 3, "duels": 2, "card": 2, "profile": 0, "errors": 1, "policy": 0,
+                         {"winner": 0, "why": 1, "progress": 2, "milestones": 1, "knobs": 2, "candidates": 2,
+                          "roofline": 2, "resources": 3, "comparisons": 2, "gpu": 2, "profile": 0, "errors": 1, "policy": 0,
                           "source": 0, "events": 0})
         for section, plots in charts:
             for place, (role, label) in enumerate(plots):
@@ -79,7 +79,7 @@ class PageTest(ReportCase):
         for key, order in ((Keys.ENTER, "ascending"), (Keys.SPACE, "descending")):
             self.browser.run(press, 0).send_keys(key)
             self.assertEqual(self.browser.run(column, 0), sorted(names, key=str.lower, reverse=order == "descending"))
-            self.assertEqual(self.browser.run("return [...document.querySelectorAll('#ladder [aria-sort]')]"
+            self.assertEqual(self.browser.run("return [...document.querySelectorAll('#milestones [aria-sort]')]"
                                               ".map(head => [head.textContent, head.getAttribute('aria-sort')])"),
                              [["milestone", order]])
         self.browser.run(press, 2).send_keys(Keys.ENTER)
@@ -170,10 +170,10 @@ class PageTest(ReportCase):
         self.assertEqual(browser.run("return document.querySelector('h1').textContent"), "Nothing is green")
         for section, sentence in {
                 "winner": "Nothing is green in this run", "progress": "No candidate was timed",
-                "why": "There is no winner to explain", "ladder": "No milestone is green.", "knobs": "No candidate was timed", "candidates": "30 of 30",
+                "why": "There is no winner to explain", "milestones": "No milestone is green.", "knobs": "No candidate was timed", "candidates": "30 of 30",
                 "roofline": "does not state the FLOPs", "resources": "No candidate has both",
-                "duels": "There are no duels",
-                "card": "No clocks, power and energy of the card are stored", "profile": "No candidate was profiled", "errors": "There is no winner",
+                "comparisons": "There are no A/B comparisons",
+                "gpu": "No clocks, power and energy of the GPU are stored", "profile": "No candidate was profiled", "errors": "There is no winner",
                 "policy": "Their times are unknown", "source": "There is no winner",
                 "events": "There were no other events"}.items():
             self.assertIn(sentence, sections[section], section)

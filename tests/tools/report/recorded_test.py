@@ -58,7 +58,7 @@ class RecordedTest(ReportCase):
         best = self.option("progress", 0)[0]["data"]
         self.assertEqual(best[-1], [len(rows), min(row[1] for row in green)])
         self.assertEqual(sum(sum(bar["data"]) for bar in self.option("progress", 1)), len(rows))
-        self.assertEqual({row[0] for row in self.rows("ladder", "The milestones")},
+        self.assertEqual({row[0] for row in self.rows("milestones", "The milestones")},
                          {row[3] for row in rows if row[3]})
         self.expect_ways(sql, run, winner, us)
         self.assertGreater(len(self.option("knobs", 0)[0]["data"]), 3)
@@ -77,11 +77,11 @@ class RecordedTest(ReportCase):
         # The database has no manifest of a duplicate, so the plot leaves out duplicates.
         self.assertEqual(len(self.option("resources", 2)[0]["data"]),
                          sum(row[4] is None for row in green))
-        duels = sql.execute("SELECT count(*) FROM comparison WHERE run_id = ?", (run,)).fetchone()[0]
-        if duels:
-            self.assertEqual(len(self.rows("duels", "Duels by")), duels)
+        comparisons = sql.execute("SELECT count(*) FROM comparison WHERE run_id = ?", (run,)).fetchone()[0]
+        if comparisons:
+            self.assertEqual(len(self.rows("comparisons", "A/B comparisons")), comparisons)
         else:
-            self.assertIn("There are no duels", self.text("#duels"))
+            self.assertIn("There are no A/B comparisons", self.text("#comparisons"))
         shapes = sql.execute("SELECT count(DISTINCT shape) FROM check_result WHERE candidate_id = ?",
                              (winner,)).fetchone()[0]
         self.assertEqual(len(self.rows("errors", "The winner's largest")), shapes + 1)

@@ -27,7 +27,7 @@ def program(name, *arguments, expect=0):
 
 
 # Adds data of a run on a GPU, which report-database does not make.
-CARD = """
+GPU = """
 INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)
 SELECT candidate_id, 3, 1500, 1980, 40, 500, iif(candidate_id = 1, '["power cap"]', '[]'),
@@ -58,7 +58,7 @@ class Stage:
             program("report-database", "--db", self.db, "--candidates", CANDIDATES,
                     "--generation", 20, "--seed", seed)
         self.sql = sqlite3.connect(self.db)
-        self.sql.executescript(CARD)
+        self.sql.executescript(GPU)
         self.page = folder / "report.html"
         program("evo-report", "--db", self.db, "--run", 1, "--out", self.page)
         self.both = folder / "both.html"

@@ -15,13 +15,13 @@ class SectionsTest(ReportCase):
             " WHERE run = 1 AND rank = 1")
         default = self.one("SELECT p50_us FROM evaluation WHERE run = 1 AND position = 0"
                            " AND generation = 0")[0]
-        rung = self.one("SELECT p50_us FROM evaluation WHERE run = 1 AND milestone IS NOT NULL"
+        step = self.one("SELECT p50_us FROM evaluation WHERE run = 1 AND milestone IS NOT NULL"
                         " ORDER BY candidate LIMIT 1")[0]
         self.assertEqual(self.text("h1"), f"{us:.2f} µs measured")
         self.assertEqual(self.browser.driver.title,
                          f"sdpa_fp8_mma_h200 on made-up GPU, mission: {us:.2f} µs measured (run 1)")
         tiles = self.text("#winner .tiles")
-        for part in (f"{default / us:.2f}×default: {default:.2f} µs", f"{rung / us:.2f}×plain: {rung:.2f} µs",
+        for part in (f"{default / us:.2f}×default: {default:.2f} µs", f"{step / us:.2f}×plain: {step:.2f} µs",
                      f"{tflops:,.1f} TFLOP/s", f"{p90:.2f} µs", f"{registers} per thread",
                      f"{shared:,} B per CTA",
                      f"2.00×PyTorch <b>2.11</b> cudnn with fp16 inputs: {2 * us:.2f} µs, in turn with candidate {candidate}"):
@@ -31,7 +31,7 @@ class SectionsTest(ReportCase):
             self.assertIn(part, facts)
         self.assertEqual(self.text("#winner pre code"),
                          "evo-tune --space sdpa_fp8_mma_h200 --device cuda:0 --shape mission"
-                         " --generations 100 --children 20 --elite 3 --strategy full --no-warm-start --window 32"
+                         " --generations 100 --offspring 20 --elite 3 --strategy full --no-warm-start --max-in-flight 32"
                          " --seed 1 --check-seed 7")
         changes = self.rows("winner", "The macros")
         for macro, before, after, _ in changes:
@@ -93,24 +93,24 @@ class SectionsTest(ReportCase):
         stored = self.sql.execute(
             "SELECT milestone, CASE outcome WHEN 'green' THEN p50_us END, config FROM evaluation"
             " WHERE run = 1 AND milestone IS NOT NULL ORDER BY candidate").fetchall()
-        table = self.rows("ladder", "The milestones, by their times")
+        table = self.rows("milestones", "The milestones, by their times")
         times = sorted(us for _, us, _ in stored if us is not None)
         self.assertEqual([row[2] for row in table if row[2] != "–"], [f"{us:.2f}" for us in times])
         self.assertEqual({row[0] for row in table}, {name for name, *_ in stored})
-        # In a ladder, each milestone differs from the first one at least in the macros in which the
-        # previous milestone differs from the first.
-        first, changed, rungs = json.loads(stored[0][2]), set(), []
+        # In such a sequence, each milestone differs from the first one at least in the macros in
+        # which the previous milestone differs from the first.
+        first, changed, steps = json.loads(stored[0][2]), set(), []
         for name, us, config in stored:
             now = {macro for macro, value in json.loads(config).items() if value != first[macro]}
             if not now >= changed:
                 break
-            rungs.append((name, us))
+            steps.append((name, us))
             changed = now
-        self.assertTrue(2 < len(rungs) < len(stored))
-        self.assertIn(f"The first {len(rungs)} of {len(stored)} milestones form a ladder", self.text("#ladder"))
-        hidden, shown = (series["data"][::-1] for series in self.option("ladder", 0))
-        self.assertEqual(len(shown), len(rungs) + 1)
-        green = [(bar["value"], base, us) for (_, us), bar, base in zip(rungs, shown, hidden) if us]
+        self.assertTrue(2 < len(steps) < len(stored))
+        self.assertIn(f"The first {len(steps)} of {len(stored)} milestones build on each other", self.text("#milestones"))
+        hidden, shown = (series["data"][::-1] for series in self.option("milestones", 0))
+        self.assertEqual(len(shown), len(steps) + 1)
+        green = [(bar["value"], base, us) for (_, us), bar, base in zip(steps, shown, hidden) if us]
         for (_, _, before), (bar, base, us) in zip(green, green[1:]):
             self.assertAlmostEqual(bar, abs(us - before))
             self.assertAlmostEqual(base, min(us, before))
@@ -135,7 +135,7 @@ class SectionsTest(ReportCase):
             middle = value.get("in_winner_percent", value["effect_percent"])
             for drawn, figure in zip(box, (value["low_percent"], value["low_percent"], middle)):
                 self.assertAlmostEqual(drawn, figure)
-        self.assertEqual(len(self.rows("ladder", "Values that make")), len(insight["negatives"]))
+        self.assertEqual(len(self.rows("milestones", "Values that make")), len(insight["negatives"]))
         self.assertIn(f"among the {insight['near_runs']} candidates within twice its time",
                       self.text("#knobs"))
         self.assertNotIn("surely", self.browser.run("return document.querySelector('main').innerText"))
@@ -169,10 +169,10 @@ class SectionsTest(ReportCase):
         for macro, value in untried:
             self.assertIn(macro, note)
 
-    def test_ties_of_duels_are_not_painted_as_decided(self):
+    def test_ties_of_comparisons_are_not_painted_as_decided(self):
         verdicts = [row[0] for row in self.sql.execute(
             "SELECT verdict FROM comparison WHERE run_id = 1 ORDER BY id").fetchall()][-30:]
-        colours = [box["itemStyle"]["color"] for box in self.option("duels", 0)[0]["data"]]
+        colours = [box["itemStyle"]["color"] for box in self.option("comparisons", 0)[0]["data"]]
         by_verdict = {}
         for verdict, colour in zip(verdicts, colours):
             by_verdict.setdefault(verdict, set()).add(colour)
@@ -212,26 +212,26 @@ class SectionsTest(ReportCase):
         limits = self.rows("resources", "What limits")
         self.assertEqual(sum(int(row[1]) for row in limits), len(occupied))
 
-    def test_duels_and_drift(self):
-        duels = self.sql.execute("SELECT challenger_id, incumbent_id, ratio, ratio_low, ratio_high, pairs"
+    def test_comparisons_and_drift(self):
+        comparisons = self.sql.execute("SELECT challenger_id, incumbent_id, ratio, ratio_low, ratio_high, pairs"
                                  " FROM comparison WHERE run_id = 1 ORDER BY id").fetchall()
-        table = self.rows("duels", "Duels by")
+        table = self.rows("comparisons", "A/B comparisons")
         self.assertEqual([(int(row[1]), int(row[2]), row[3], row[4], int(row[5])) for row in table],
                          [(a, b, f"{r:.4f}", f"{low:.4f} to {high:.4f}", pairs)
-                          for a, b, r, low, high, pairs in duels])
-        boxes = [box["value"] for box in self.option("duels", 0)[0]["data"]]
-        self.assertEqual(boxes, [[low, low, r, high, high] for _, _, r, low, high, _ in duels][-30:])
+                          for a, b, r, low, high, pairs in comparisons])
+        boxes = [box["value"] for box in self.option("comparisons", 0)[0]["data"]]
+        self.assertEqual(boxes, [[low, low, r, high, high] for _, _, r, low, high, _ in comparisons][-30:])
         drift = [100 * d for d, in self.sql.execute(
             "SELECT control_drift FROM generation WHERE run_id = 1 ORDER BY number")]
-        for shown, stored in zip(self.option("duels", 1)[0]["data"], drift, strict=True):
+        for shown, stored in zip(self.option("comparisons", 1)[0]["data"], drift, strict=True):
             self.assertAlmostEqual(shown, stored)
 
-    def test_card(self):
+    def test_gpu(self):
         timed, discarded = self.one("SELECT count(*), sum(discarded) FROM gpu_state")
-        text = self.text("#card")
-        self.assertIn(f"queried in {timed} timings: 1 timing was made on a card that stayed throttled;"
+        text = self.text("#gpu")
+        self.assertIn(f"queried in {timed} timings: 1 timing was made on a GPU that stayed throttled;"
                       f" 1 while another process was on it; {discarded} samples were taken again", text)
-        clocks = {series["name"]: series["data"] for series in self.option("card", 0)}
+        clocks = {series["name"]: series["data"] for series in self.option("gpu", 0)}
         self.assertEqual(len(clocks["SM clock, median"]), timed)
         self.assertEqual({point[1] for point in clocks["SM clock, least"]}, {1500})
         self.assertEqual({point[1] for point in clocks["power"]}, {500})
@@ -242,11 +242,11 @@ class SectionsTest(ReportCase):
             if not front or mj < front[-1][2]:
                 front.append((candidate, us, mj))
         self.assertGreater(len(front), 3)
-        table = self.rows("card", "The Pareto front")
+        table = self.rows("gpu", "The Pareto front")
         self.assertEqual([row[:3] for row in table],
                          [[str(candidate), f"{us:.2f}", f"{mj:.3f}"] for candidate, us, mj in front])
-        self.assertEqual(len(self.option("card", 1)[1]["data"]), len(front))
-        row = self.rows("card", "The card while")[0]
+        self.assertEqual(len(self.option("gpu", 1)[1]["data"]), len(front))
+        row = self.rows("gpu", "The GPU while")[0]
         self.assertEqual(row, ["1", "1,980", "1,500", "40", "500", "12", "power cap", "yes", ""])
         self.assertEqual(self.rows("profile", "The profiler's metrics"), [["1", "yes", "61.25"]])
         self.assertIn("Required: tensor >= 50. Counted by ncu 2026 (measured).", self.text("#profile"))

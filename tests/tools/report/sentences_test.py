@@ -96,50 +96,50 @@ class SentencesTest(ReportCase):
     def milestones(*builds, times=(30, 20, 10, 5)):
         def change(run):
             before = None
-            run["ladder"] = []
+            run["milestones"] = []
             for i, build in enumerate(builds):
                 us = times[i]
-                run["ladder"].append({
+                run["milestones"].append({
                     "milestone": f"m{i}", "candidate": i + 1, "duplicate_of": None, "p50_us": us,
                     "builds_on_before": build, "speedup": before / us if before and us else None,
                     "gate": None if us else "resource", "reason": None if us else "too large"})
                 before = us or before
         return change
 
-    def test_milestones_are_a_ladder_where_each_builds_on_the_one_before(self):
-        ladder = self.milestones(True, True, True, True)
+    def test_milestones_are_a_sequence_where_each_builds_on_the_one_before(self):
+        milestones = self.milestones(True, True, True, True)
         partly = self.milestones(True, True, True, False)
         none = self.milestones(True, False, True, False)
-        self.expect("ladder", "and adds more: they form a ladder.", ladder, partly)
-        self.expect("ladder", "The first 3 of 4 milestones form a ladder", partly, none)
-        self.expect("ladder", "These milestones do not extend each other", none, ladder)
+        self.expect("milestones", "Each milestone keeps the changes", milestones, partly)
+        self.expect("milestones", "The first 3 of 4 milestones build on each other", partly, none)
+        self.expect("milestones", "These milestones do not extend each other", none, milestones)
         self.altered(none)
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#ladder .chart').length"), 0)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#milestones .chart').length"), 0)
         few = self.milestones(True, True, True, True, times=(30, 20, None, None))
-        self.expect("ladder", "Fewer than three of the milestones that build on one another are green", few, ladder)
+        self.expect("milestones", "Fewer than three of the milestones that build on one another are green", few, milestones)
         none_green = self.milestones(True, False, True, times=(None, None, None))
-        self.expect("ladder", "No milestone is green.", none_green, none)
-        self.expect("ladder", "names no milestones", lambda run: run.update({"ladder": []}), ladder)
+        self.expect("milestones", "No milestone is green.", none_green, none)
+        self.expect("milestones", "names no milestones", lambda run: run.update({"milestones": []}), milestones)
 
-    def test_a_rung_is_called_no_faster_only_where_its_time_says_so(self):
-        self.expect("ladder", "no faster than the rung before",
+    def test_a_milestone_is_called_no_faster_only_where_its_time_says_so(self):
+        self.expect("milestones", "no faster than the previous milestone",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, True, True, times=(30, 20, 19)))
         # Separately measured times of the same kernel may differ by 1 %.
-        self.expect("ladder", "no faster than the rung before",
+        self.expect("milestones", "no faster than the previous milestone",
                     self.milestones(True, True, True, times=(30, 20, 19.8)),
                     self.milestones(True, True, True, times=(30, 20, 19.5)))
-        # Milestones that do not form a ladder are not compared with a previous milestone.
-        self.expect("ladder", "no faster than the rung before",
+        # Milestones that do not extend each other are not compared with a previous milestone.
+        self.expect("milestones", "no faster than the previous milestone",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, False, True, times=(30, 20, 21)))
 
     def test_valid_negatives_were_tried_in_the_winner(self):
         negative = value("2", 1, in_winner_percent=9, verdict="slower")
-        self.expect("ladder", "Valid negatives: 1 value tried in the winner and no faster",
+        self.expect("milestones", "Valid negatives: 1 value tried in the winner and no faster",
                     lambda run: run["insight"].update({"negatives": [negative]}),
                     lambda run: run["insight"].update({"negatives": []}))
-        self.expect("ladder", "There are no valid negatives: no value that was tried in the winner",
+        self.expect("milestones", "There are no valid negatives: no value that was tried in the winner",
                     lambda run: run["insight"].update({"negatives": []}),
                     lambda run: run["insight"].update({"negatives": [negative]}))
 
@@ -241,7 +241,7 @@ class SentencesTest(ReportCase):
         self.expect("roofline", "one wave", launch(264, 2), launch(265, 2))
         self.expect("roofline", "A launch has", launch(264, 2), launch(None, None))
 
-    # Duels and other sections -------------------------------------------------------------
+    # A/B comparisons and other sections -------------------------------------------------
 
     def test_what_the_policy_cost(self):
         def policy(count):
@@ -249,14 +249,14 @@ class SentencesTest(ReportCase):
         self.expect("policy", "It cost nothing", policy(0), policy(3))
         self.expect("policy", "3 of 400 candidates were rejected only by this policy", policy(3), policy(0))
 
-    def test_a_card_that_was_never_throttled(self):
-        def card(throttled, others):
+    def test_a_gpu_that_was_never_throttled(self):
+        def gpu(throttled, others):
             def change(run):
-                run["card"] = [{**run["card"][0], "throttled": throttled, "others": others, "discarded": 0}]
+                run["gpu"] = [{**run["gpu"][0], "throttled": throttled, "others": others, "discarded": 0}]
             return change
-        self.expect("card", "it was never throttled (reaching its power cap does not count), "
-                    "and no other process used it", card(False, []), card(True, []))
-        self.expect("card", "while another process was on it", card(False, ["4711 (x)"]), card(False, []))
+        self.expect("gpu", "it was never throttled (reaching its power cap does not count), "
+                    "and no other process used it", gpu(False, []), gpu(True, []))
+        self.expect("gpu", "while another process was on it", gpu(False, ["4711 (x)"]), gpu(False, []))
 
     def test_nothing_else_happened(self):
         self.expect("events", "There were no other events", lambda run: run.update({"events": []}), lambda run: None)
@@ -267,15 +267,15 @@ class SentencesTest(ReportCase):
         self.expect("progress", "No candidate was timed",
                     lambda run: run["candidates"].update({"best": []}), lambda run: None)
 
-    def test_duels_and_drift_that_there_are_not(self):
+    def test_comparisons_and_drift_that_there_are_not(self):
         def predict(run):
-            run.update({"duels": [], "control": []})
+            run.update({"comparisons": [], "control": []})
             run["device"]["kind"] = "predicted"
-        self.expect("duels", "no candidate came close enough to the elite",
-                    lambda run: run.update({"duels": []}), lambda run: None)
-        self.expect("duels", "predicted times do not vary", predict, lambda run: run.update({"duels": []}))
-        self.expect("duels", "its drift is unknown", lambda run: run.update({"control": []}), lambda run: None)
-        self.expect("duels", "predicted times are reproducible", predict,
+        self.expect("comparisons", "no candidate came close enough to the elite",
+                    lambda run: run.update({"comparisons": []}), lambda run: None)
+        self.expect("comparisons", "predicted times do not vary", predict, lambda run: run.update({"comparisons": []}))
+        self.expect("comparisons", "its drift is unknown", lambda run: run.update({"control": []}), lambda run: None)
+        self.expect("comparisons", "predicted times are reproducible", predict,
                     lambda run: run.update({"control": []}))
 
     def test_the_winner_that_is_the_default(self):

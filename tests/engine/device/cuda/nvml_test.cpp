@@ -26,13 +26,13 @@ class Nvml : public testing::Test {
   }
 };
 
-TEST_F(Nvml, ReadsTheCardAtTheBusId) {
+TEST_F(Nvml, ReadsTheGpuAtTheBusId) {
   const auto monitor = open();
   ASSERT_NE(monitor, nullptr);
-  const CardPace pace = monitor->pace();
+  const GpuPace pace = monitor->pace();
   EXPECT_EQ(pace.sm_clock_mhz, 1980);
   EXPECT_TRUE(pace.slowdowns.empty()) << "an idle GPU is not throttled";
-  const CardCondition condition = monitor->condition();
+  const GpuCondition condition = monitor->condition();
   EXPECT_EQ(condition.memory_clock_mhz, 2619);
   EXPECT_EQ(condition.temperature_c, 41);
   EXPECT_EQ(condition.power_w, 312.5);
@@ -40,7 +40,7 @@ TEST_F(Nvml, ReadsTheCardAtTheBusId) {
   EXPECT_EQ(monitor->energy_mj(), 123456789012.0);
 }
 
-TEST_F(Nvml, NamesTheReasonsOfASlowCard) {
+TEST_F(Nvml, NamesTheReasonsOfASlowGpu) {
   EXPECT_THAT(open("hot")->pace().slowdowns,
               ElementsAre(Slowdown::kPowerCap, Slowdown::kHardwareThermal));
 }
@@ -103,7 +103,7 @@ TEST_F(Nvml, ManyProcessesAreAllListed) {
   EXPECT_EQ(open("crowd")->other_processes().size(), 100U);
 }
 
-TEST_F(Nvml, WithoutTheLibraryTheDriverOrTheCardThereIsNoMonitor) {
+TEST_F(Nvml, WithoutTheLibraryTheDriverOrTheGpuThereIsNoMonitor) {
   EXPECT_EQ(NvmlMonitor::open(kBusId, "libnvidia-ml-that-is-not-there.so.1"), nullptr);
   EXPECT_EQ(open("no driver"), nullptr);
   EXPECT_EQ(NvmlMonitor::open("0000:01:00.0", EVO_FAKE_NVML_LIBRARY), nullptr);

@@ -146,11 +146,10 @@ TEST(CorrectnessGate, RejectsOneWrongRowThatEveryOtherBoundAllows) {
 }
 
 TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
-  const std::vector<std::pair<int, std::string>> places = {
-      {33, "first damage 0 bytes past its end"},
-      {40, "first damage 28 bytes past its end"},
-      {-1, "before its start"},
-      {-1000, "before its start"}};
+  const std::vector<std::pair<int, std::string>> places = {{33, "first byte 0 bytes past its end"},
+                                                           {40, "first byte 28 bytes past its end"},
+                                                           {-1, "before its start"},
+                                                           {-1000, "before its start"}};
   for (const auto& [index, text] : places) {
     GateFixture fixture;
     const int at = index;
@@ -337,8 +336,8 @@ TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
   CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
                        {});
-  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull, {},
-                                 [](const std::string&) {});
+  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, CheckKind::kFull,
+                                 {}, [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
 }
 

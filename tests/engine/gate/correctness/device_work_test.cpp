@@ -287,7 +287,7 @@ class GuardZones : public DeviceWorkTest {
     return all;
   }
 
-  std::optional<std::string> damage(const std::vector<std::byte>& all) {
+  std::optional<std::string> violation(const std::vector<std::byte>& all) {
     const auto loaded = device_->load({image().ptx, "", {"evo_guard_zones"}});
     const BufferId buffer = buffer_of(all);
     const BufferId slot = device_->memory().allocate({"slot", kSlotWords * 8, true});
@@ -307,12 +307,12 @@ class GuardZones : public DeviceWorkTest {
     std::array<std::uint64_t, kSlotWords> words{};
     device_->memory().download(slot, std::as_writable_bytes(std::span(words)));
     EXPECT_TRUE(is_done(words));
-    return guard_damage_in(words, "y", kBytes);
+    return guard_violation_in(words, "y", kBytes);
   }
 };
 
 TEST_F(GuardZones, AreReportedAsTheHostReportsThem) {
-  EXPECT_EQ(damage(intact()), std::nullopt);
+  EXPECT_EQ(violation(intact()), std::nullopt);
   Random random(8);
   for (int i = 0; i < 40; ++i) {
     std::vector<std::byte> all = intact();
@@ -322,8 +322,8 @@ TEST_F(GuardZones, AreReportedAsTheHostReportsThem) {
       all[at] ^= std::byte{1};
     }
     const std::span<const std::byte> zones = all;
-    EXPECT_EQ(damage(all),
-              find_guard_damage("y", kBytes, zones.first(kGuardBytes), zones.last(kGuardBytes)));
+    EXPECT_EQ(violation(all),
+              find_guard_violation("y", kBytes, zones.first(kGuardBytes), zones.last(kGuardBytes)));
   }
 }
 

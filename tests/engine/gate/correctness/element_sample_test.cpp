@@ -79,7 +79,7 @@ class ElementSampleTest : public testing::Test {
     if (const auto* fault = std::get_if<Fault>(&id)) throw std::runtime_error(fault->reason);
     const LoadedKernel loaded = {std::get<KernelId>(id), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, {.flops_of_whole_grids = 4096});
-    return gate.check(loaded, {&problem.shape("long")}, Effort::kFull, {},
+    return gate.check(loaded, {&problem.shape("long")}, CheckKind::kFull, {},
                       [](const std::string&) {});
   }
   static std::string reason_of(const CorrectnessResult& result) {

@@ -87,7 +87,7 @@ class PartialEvidence : public testing::Test {
     CorrectnessGate gate(*work, rows_problem, made.cases, made.judge,
                          {.flops_of_whole_grids = 4096});
     const CorrectnessResult result = gate.check(loaded, {&rows_problem.shape("only")},
-                                                Effort::kFull, {}, [](const std::string&) {});
+                                                CheckKind::kFull, {}, [](const std::string&) {});
     return result.rejection ? result.rejection->reason : "passed";
   }
 

@@ -1,4 +1,4 @@
-// Tests the screening (quick check), which makes few launches of slow kernels, and ends early for
+// Tests the quick check, which makes few launches of slow kernels, and ends early for
 // kernels that cannot enter the elite.
 
 #include <gmock/gmock.h>
@@ -16,10 +16,10 @@ using fake::Launch;
 
 constexpr int kSizeArgument = 3;
 
-/// A check (by default a screening) of a right kernel, whose launches on the timed shape take `ms`
-/// by a made-up clock.
-struct Screening {
-  explicit Screening(double ms, Effort effort = Effort::kScreening) {
+/// A check (by default a quick check) of a right kernel, whose launches on the timed shape take
+/// `ms` by a made-up clock.
+struct QuickCheck {
+  explicit QuickCheck(double ms, CheckKind check_kind = CheckKind::kQuick) {
     double now = 0;
     const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
       const bool is_timed = launch.scalar<int>(kSizeArgument) == 1000;
@@ -27,7 +27,7 @@ struct Screening {
       launches += is_timed ? 1 : 0;
       return GateFixture::honest(launch);
     });
-    result = fixture.check(kernel, {.now_ms = [&] { return now; }}, effort);
+    result = fixture.check(kernel, {.now_ms = [&] { return now; }}, check_kind);
   }
 
   [[nodiscard]] std::ptrdiff_t seeds_of(const std::string& shape) const {
@@ -53,7 +53,7 @@ struct Limited {
       if (is_timed && is_wrong) launch.buffer<float>(1)[7] += 1;
       return fault;
     });
-    result = fixture.check(kernel, {}, Effort::kScreening, {&times, false, {{"timed", limit_us}}});
+    result = fixture.check(kernel, {}, CheckKind::kQuick, {&times, false, {{"timed", limit_us}}});
   }
 
   CheckTimes times;
@@ -96,23 +96,23 @@ TEST(CorrectnessGate, ASlowKernelThatIsWrongIsRejected) {
   }
 }
 
-TEST(CorrectnessGate, AScreeningOfShortLaunchesIsComplete) {
-  const Screening screening(0.9);
-  EXPECT_TRUE(screening.result.complete);
-  EXPECT_EQ(screening.launches, 6);
-  EXPECT_EQ(screening.seeds_of("timed"), 5);
+TEST(CorrectnessGate, AQuickCheckOfShortLaunchesIsComplete) {
+  const QuickCheck quick(0.9);
+  EXPECT_TRUE(quick.result.complete);
+  EXPECT_EQ(quick.launches, 6);
+  EXPECT_EQ(quick.seeds_of("timed"), 5);
 }
 
-TEST(CorrectnessGate, AScreeningMakesFewLongLaunchesAndSaysSo) {
+TEST(CorrectnessGate, AQuickCheckMakesFewLongLaunchesAndSaysSo) {
   const std::map<double, std::pair<int, int>> launches_and_seeds = {
       {1.2, {6, 5}}, {2.0, {5, 4}}, {4.0, {2, 1}}, {9.0, {2, 1}}, {40.0, {2, 1}}, {100.0, {1, 1}}};
   for (const auto& [ms, expected] : launches_and_seeds) {
-    const Screening screening(ms);
-    EXPECT_EQ(reason_of(screening.result), "passed");
-    EXPECT_EQ(screening.launches, expected.first) << ms;
-    EXPECT_EQ(screening.seeds_of("timed"), expected.second) << ms;
-    EXPECT_EQ(screening.seeds_of("small"), 5) << ms;
-    EXPECT_EQ(screening.result.complete, expected.first == 6) << ms;
+    const QuickCheck quick(ms);
+    EXPECT_EQ(reason_of(quick.result), "passed");
+    EXPECT_EQ(quick.launches, expected.first) << ms;
+    EXPECT_EQ(quick.seeds_of("timed"), expected.second) << ms;
+    EXPECT_EQ(quick.seeds_of("small"), 5) << ms;
+    EXPECT_EQ(quick.result.complete, expected.first == 6) << ms;
   }
 }
 
@@ -124,13 +124,13 @@ TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
     return GateFixture::honest(launch);
   });
   const CorrectnessResult result =
-      fixture.check(kernel, {.now_ms = [&] { return now; }}, Effort::kScreening);
+      fixture.check(kernel, {.now_ms = [&] { return now; }}, CheckKind::kQuick);
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.checks.size(), 10U);
 }
 
 TEST(CorrectnessGate, AFullCheckLeavesNothingOut) {
-  const Screening full(100, Effort::kFull);
+  const QuickCheck full(100, CheckKind::kFull);
   EXPECT_TRUE(full.result.complete);
   EXPECT_EQ(full.launches, 6);
   EXPECT_EQ(full.seeds_of("timed"), 5);

@@ -79,11 +79,11 @@ class Sampled : public testing::Test {
   /// Runs a full check. It executes about 1/64 of the 4096 CTAs if a part can stand for the grid.
   CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
                           std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
-    return check_by({.flops_of_whole_grids = 4096}, Effort::kFull, ptx, independent, seed,
+    return check_by({.flops_of_whole_grids = 4096}, CheckKind::kFull, ptx, independent, seed,
                     cta_of_row);
   }
 
-  CorrectnessResult check_by(const CorrectnessOptions& options, Effort effort,
+  CorrectnessResult check_by(const CorrectnessOptions& options, CheckKind check_kind,
                              const std::string& ptx, const std::string& independent = "1",
                              std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     write_file(folder_.path() / "rows.cu", "");
@@ -95,7 +95,7 @@ class Sampled : public testing::Test {
     MadeGates made(*work, problem, load(*device, kernel()), seed);
     const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, options);
-    return gate.check(loaded, {&problem.shape("long")}, effort, {}, [](const std::string&) {});
+    return gate.check(loaded, {&problem.shape("long")}, check_kind, {}, [](const std::string&) {});
   }
 
   static KernelId load(Device& device, const std::string& ptx) {
@@ -132,55 +132,55 @@ TEST_F(Sampled, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
       << "the index counts from the start of the whole output";
 }
 
-TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
+TEST_F(Sampled, AQuickCheckChecksAPartOfWhatAFullCheckRunsWhole) {
   const std::string wrong_in_one = kernel(R"(
   setp.eq.u32 %p2, %r1, 2501;
   @%p2 add.f32 %f2, %f2, 0f3F000000;)");
-  const CorrectnessOptions options = {.flops_of_screening = 4096};
-  const CorrectnessResult screening = check_by(options, Effort::kScreening, wrong_in_one);
-  EXPECT_EQ(reason_of(screening), "passed");
-  EXPECT_FALSE(screening.complete);
-  ASSERT_EQ(screening.checks.size(), 1U);
-  EXPECT_EQ(screening.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
-  for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
-    EXPECT_THAT(reason_of(check_by(options, effort, wrong_in_one)),
+  const CorrectnessOptions options = {.flops_of_quick_check = 4096};
+  const CorrectnessResult quick = check_by(options, CheckKind::kQuick, wrong_in_one);
+  EXPECT_EQ(reason_of(quick), "passed");
+  EXPECT_FALSE(quick.complete);
+  ASSERT_EQ(quick.checks.size(), 1U);
+  EXPECT_EQ(quick.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
+  for (const CheckKind check_kind : {CheckKind::kFull, CheckKind::kAfterQuick}) {
+    EXPECT_THAT(reason_of(check_by(options, check_kind, wrong_in_one)),
                 ContainsRegex("y.160(0[6-9]|1[0-2])"));
-    const CorrectnessResult honest = check_by(options, effort, kernel());
+    const CorrectnessResult honest = check_by(options, check_kind, kernel());
     EXPECT_EQ(reason_of(honest), "passed");
     EXPECT_TRUE(honest.complete);
     EXPECT_EQ(honest.checks.size(), 5U);
   }
 }
 
-TEST_F(Sampled, AScreeningCountsThreadsThatComputeLittle) {
-  // The problem declares one operation per thread; the screening counts flops_of_thread instead.
-  const CorrectnessOptions options = {.flops_of_screening = 16 * 4096, .flops_of_thread = 16};
-  const CorrectnessResult screening = check_by(options, Effort::kScreening, kernel());
-  EXPECT_EQ(reason_of(screening), "passed");
-  ASSERT_EQ(screening.checks.size(), 1U);
-  EXPECT_EQ(screening.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
-  for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
-    const CorrectnessResult whole = check_by(options, effort, kernel());
+TEST_F(Sampled, AQuickCheckCountsThreadsThatComputeLittle) {
+  // The problem declares one operation per thread; the quick check counts flops_of_thread instead.
+  const CorrectnessOptions options = {.flops_of_quick_check = 16 * 4096, .flops_of_thread = 16};
+  const CorrectnessResult quick = check_by(options, CheckKind::kQuick, kernel());
+  EXPECT_EQ(reason_of(quick), "passed");
+  ASSERT_EQ(quick.checks.size(), 1U);
+  EXPECT_EQ(quick.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
+  for (const CheckKind check_kind : {CheckKind::kFull, CheckKind::kAfterQuick}) {
+    const CorrectnessResult whole = check_by(options, check_kind, kernel());
     EXPECT_TRUE(whole.complete);
     EXPECT_EQ(whole.checks.size(), 5U) << "a full check counts only declared operations";
   }
 }
 
-TEST_F(Sampled, AScreeningOfAPartThatIsWrongIsARejection) {
+TEST_F(Sampled, AQuickCheckOfAPartThatIsWrongIsARejection) {
   const CorrectnessResult result =
-      check_by({.flops_of_screening = 4096}, Effort::kScreening, kernel(R"(
+      check_by({.flops_of_quick_check = 4096}, CheckKind::kQuick, kernel(R"(
   setp.eq.u32 %p2, %r2, 5;
   @%p2 add.f32 %f2, %f2, 0f3F000000;)"));
   EXPECT_THAT(reason_of(result), HasSubstr("max abs error 0.5"));
 }
 
-TEST_F(Sampled, AScreeningMakesFewLaunchesOfGridsThatHaveToRunWhole) {
+TEST_F(Sampled, AQuickCheckMakesFewLaunchesOfGridsThatHaveToRunWhole) {
   constexpr double kWork = 64.0 * 4096;
   const std::map<double, std::size_t> seeds_of = {{1, 1}, {2, 1}, {4, 3}, {6, 5}, {100, 5}};
   for (const auto& [launches, seeds] : seeds_of) {
     const CorrectnessResult result =
-        check_by({.flops_of_whole_grids = 1e18, .flops_of_screening = launches * kWork},
-                 Effort::kScreening, kernel(), "0");
+        check_by({.flops_of_whole_grids = 1e18, .flops_of_quick_check = launches * kWork},
+                 CheckKind::kQuick, kernel(), "0");
     EXPECT_EQ(reason_of(result), "passed");
     EXPECT_EQ(result.checks.size(), seeds) << launches;
     EXPECT_EQ(result.complete, launches >= 6) << launches;

@@ -209,7 +209,7 @@ class VirtualState : public testing::Test {
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, {});
     return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
-                                Effort::kFull, {},
+                                CheckKind::kFull, {},
                                 [&](const std::string& step) { steps_.push_back(step); }));
   }
 

@@ -29,7 +29,7 @@ TEST(EnergyWindow, RunsFromOneChangeOfTheCounterToAnother) {
   EXPECT_LT(window.energy()->window_s, 1.15);
 }
 
-TEST(EnergyWindow, WhatTheCardTookBeforeItSettledDoesNotCount) {
+TEST(EnergyWindow, WhatTheGpuTookBeforeItSettledDoesNotCount) {
   EnergyWindow window({.settle_s = 0.5, .window_s = 1, .patience_s = 2});
   double counter = 0;
   for (int ms = 0; !window.is_finished(); ms += 10) {
@@ -65,11 +65,11 @@ struct CountedDevice {
       return std::floor(now_s * 20) * 700;  // 700 mJ every 50 ms are 14 W
     };
   }
-  [[nodiscard]] EnergyResult measure(CardMonitor* card) {
+  [[nodiscard]] EnergyResult measure(GpuMonitor* gpu) {
     const TimingOptions options;
     return measure_energy(
         {*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge, options, 5},
-        kernel, fixture.problem.shape("timed"), card, {}, [](const auto&) {},
+        kernel, fixture.problem.shape("timed"), gpu, {}, [](const auto&) {},
         [this] { return now_s; });
   }
 

@@ -19,7 +19,7 @@ std::size_t samples_taken(StoppingRule& rule, Sample sample) {
 TEST(StoppingRule, SteadyTimesNeedTheLeastSamples) {
   StoppingRule rule{StoppingOptions{}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t) { return 10.0; }), 100U);
-  EXPECT_FALSE(rule.gave_up());
+  EXPECT_FALSE(rule.stopped_early());
 }
 
 TEST(StoppingRule, NoisyTimesNeedMoreButNotForEver) {
@@ -45,20 +45,20 @@ TEST(StoppingRule, StopsOnlyWhenTheIntervalIsAsNarrowAsAsked) {
   EXPECT_LT(static_cast<double>(rule.samples_us().size()), predicted * 2);
 }
 
-TEST(StoppingRule, GivesUpOnTheHopelessAtOnce) {
+TEST(StoppingRule, StopsEarlyAtOnceIfFarSlower) {
   StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t) { return 41.0; }), 5U);
-  EXPECT_TRUE(rule.gave_up());
+  EXPECT_TRUE(rule.stopped_early());
 }
 
 TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
   const StoppingOptions options{
       .early_stop_us = 1e5,
-      .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
+      .early_stop = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
   for (const auto& [us, samples] : {std::pair(1.3e5, 2U), std::pair(1.1e5, 3U)}) {
     StoppingRule rule{options};
     EXPECT_EQ(samples_taken(rule, [us = us](std::size_t) { return us; }), samples);
-    EXPECT_TRUE(rule.gave_up());
+    EXPECT_TRUE(rule.stopped_early());
   }
   StoppingRule near{options};
   samples_taken(near, [](std::size_t i) { return i == 0 ? 1.04e5 : 1.3e5; });
@@ -68,13 +68,13 @@ TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
 TEST(StoppingRule, GivesUpOnWhatIsSurelySlower) {
   StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t i) { return i == 4 ? 19.0 : 21.0; }), 20U);
-  EXPECT_TRUE(rule.gave_up());
+  EXPECT_TRUE(rule.stopped_early());
 }
 
 TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
   StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t) { return 20.39; }), 100U);
-  EXPECT_FALSE(rule.gave_up());
+  EXPECT_FALSE(rule.stopped_early());
   StoppingRule beyond{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(beyond, [](std::size_t) { return 20.41; }), 20U);
 }
@@ -82,20 +82,20 @@ TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
 TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
   // The kernel is as fast as the last member of the elite, whose time is the early-stop limit, and
   // times scatter by 10 %.
-  int gave_up = 0;
+  int stopped_early = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     StoppingRule rule{StoppingOptions{.early_stop_us = 10}};
     samples_taken(rule, [&](std::size_t) { return 10 * (1 + 0.1 * random.normal()); });
-    gave_up += rule.gave_up() ? 1 : 0;
+    stopped_early += rule.stopped_early() ? 1 : 0;
   }
-  EXPECT_LE(gave_up, 3);
+  EXPECT_LE(stopped_early, 3);
 }
 
 TEST(StoppingRule, WhatStartsSlowlyIsNotGivenUp) {
   StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t i) { return i < 15 ? 30.0 : 19.0; }), 100U);
-  EXPECT_FALSE(rule.gave_up());
+  EXPECT_FALSE(rule.stopped_early());
 }
 
 TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
@@ -103,7 +103,7 @@ TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
       .least_samples = 6, .most_samples = 8, .early_stop_us = 1e5, .samples_to_be_sure = 5};
   StoppingRule slow{few};
   EXPECT_EQ(samples_taken(slow, [](std::size_t) { return 1.1e5; }), 5U);
-  EXPECT_TRUE(slow.gave_up());
+  EXPECT_TRUE(slow.stopped_early());
   StoppingRule fast{few};
   EXPECT_EQ(
       samples_taken(fast, [](std::size_t i) { return 0.9e5 + 10.0 * static_cast<double>(i); }), 6U);

@@ -216,7 +216,7 @@ TEST_F(TimedCheats, ChangedInputsAreNotBlamedOnTheNextKernel) {
   EXPECT_FALSE(fixture_.timing().time(right, shape, kSilent).rejection);
 }
 
-TEST_F(TimedCheats, ADuelNamesTheOneThatIsWrong) {
+TEST_F(TimedCheats, AComparisonNamesTheOneThatIsWrong) {
   int launches = 0;
   const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {
     return launches++ < 500 ? GateFixture::honest(launch) : std::optional<Fault>();
@@ -234,7 +234,7 @@ TEST_F(TimedCheats, ADuelNamesTheOneThatIsWrong) {
   EXPECT_EQ(second.verdict(), 0);
 }
 
-TEST_F(TimedCheats, ADuelOfLongLaunchesBringsInputsThatWereNotMet) {
+TEST_F(TimedCheats, AComparisonOfLongLaunchesBringsInputsThatWereNotMet) {
   fixture_.time_us = [](const auto&, std::int64_t) { return 2e4; };
   std::set<float> met;
   bool learns = true;
@@ -270,7 +270,7 @@ TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
               HasSubstr("timed launches"));
 }
 
-TEST_F(TimedCheats, ADuelLooksAtWhatItsOwnSamplesLeave) {
+TEST_F(TimedCheats, AComparisonLooksAtWhatItsOwnSamplesLeave) {
   std::map<std::pair<float, const void*>, int> met;
   const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {
     const auto key = std::pair(launch.buffer<float>(kX)[0], launch.arguments[kY]);

@@ -73,7 +73,7 @@ TEST(TimingGate, TimesAgainWhatBecameSlowerWhileItWasTimed) {
   EXPECT_GE(result.timing->samples, 100);
 }
 
-TEST(TimingGate, GivesUpOnTheHopeless) {
+TEST(TimingGate, StopsEarlyIfFarSlower) {
   GateFixture fixture;
   fixture.time_us = [](const auto&, std::int64_t) { return 50.0; };
   const LoadedKernel kernel = fixture.load("k", GateFixture::honest);

@@ -18,15 +18,15 @@ def _number(value):
 def _reported(name, factor=1):
     """A function that returns `factor` times the value that the driver reported under `name` while
     a kernel was timed."""
-    return lambda card, time_ms: factor * _number(card.get(name))
+    return lambda gpu, time_ms: factor * _number(gpu.get(name))
 
 
-def _energy(card, time_ms):
+def _energy(gpu, time_ms):
     """The energy of a launch in joules: the power during timing times the median time."""
-    return _number(card.get("power_w")) * time_ms / 1000
+    return _number(gpu.get("power_w")) * time_ms / 1000
 
 
-def _unknown(card, time_ms):
+def _unknown(gpu, time_ms):
     return math.nan
 
 
@@ -66,9 +66,9 @@ class _CardObserver:
     def observe(self, judged):
         missing = {}
         for result, entry in judged.pairs:
-            card = entry["evo_tune"].get("card") or {}
+            gpu = entry["evo_tune"].get("gpu") or {}
             for name, figure in self._observed.items():
-                result[name] = figure(card, result["time"])
+                result[name] = figure(gpu, result["time"])
                 if math.isnan(result[name]):
                     missing[name] = True
         if missing:

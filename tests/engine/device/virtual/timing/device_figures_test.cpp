@@ -17,7 +17,7 @@ OrderedJson parsed(const DeviceFile& file) {
   return OrderedJson::parse(file.text.begin(), file.text.end());
 }
 
-DeviceModel read(const OrderedJson& json) { return read_device_model(json.dump(), "card.json"); }
+DeviceModel read(const OrderedJson& json) { return read_device_model(json.dump(), "gpu.json"); }
 
 /// The numbers that the tests of this file compare: limits and rates of the device, and the
 /// parameters of the simulation of an SM.
@@ -75,7 +75,7 @@ TEST(DeviceFigures, EachHasASourceThatTheFileExplains) {
     for (const auto& [key, figure] : json["figures"].items()) {
       OrderedJson changed = json;
       changed["figures"][key]["source"] = "hearsay";
-      EXPECT_NE(error_of(changed).find("card.json: figures." + key + ".source"), std::string::npos)
+      EXPECT_NE(error_of(changed).find("gpu.json: figures." + key + ".source"), std::string::npos)
           << error_of(changed);
       changed["figures"][key].erase("source");
       EXPECT_NE(error_of(changed), "none") << file.name << " " << key;
@@ -88,7 +88,7 @@ TEST(DeviceFigures, WhatIsWrongIsNamedWithWhatIsAllowed) {
   OrderedJson half = json;
   half["figures"]["sms"]["value"] = 57.5;
   EXPECT_NE(
-      error_of(half).find("card.json: figures.sms.value: 57.5: allowed: a whole number above 0"),
+      error_of(half).find("gpu.json: figures.sms.value: 57.5: allowed: a whole number above 0"),
       std::string::npos)
       << error_of(half);
   OrderedJson none = json;
