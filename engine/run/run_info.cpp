@@ -12,10 +12,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The value of --max-in-flight for runs of old versions of evo-tune, which did not store the
-/// value.
-constexpr std::size_t kWindowOfOldRuns = 8;
-
 /// Describes in the file of a recording how the times were measured, for readers of the file.
 OrderedJson protocol(const TuningTask& task, const TimingOptions& timing) {
   if (task.device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
@@ -40,7 +36,7 @@ OrderedJson known_json(const Space& space, const std::vector<KnownCandidate>& kn
 std::string options_json(const TuningTask& task, const RunRequest& request,
                          const TimingOptions& timing) {
   OrderedJson options = {{"generations", request.tuner.generations},
-                         {"window", request.tuner.window},
+                         {"max_in_flight", request.tuner.max_in_flight},
                          {"check_seed", request.check_seed},
                          {"cold", request.cold}};
   if (request.tuner.objective != "time") options["objective"] = request.tuner.objective;
@@ -72,7 +68,7 @@ RunInfo run_info(const TuningTask& task, const RunRequest& request, std::size_t 
   info.seed = request.tuner.seed;
   info.strategy = request.tuner.strategy;
   info.elite_size = static_cast<int>(request.tuner.elite);
-  info.offspring = static_cast<int>(request.tuner.children);
+  info.offspring = static_cast<int>(request.tuner.offspring);
   info.flops_per_launch = task.problem().flops.evaluate(task.shape(at).variables);
   info.bytes_per_launch = task.problem().bytes.evaluate(task.shape(at).variables);
   info.evo_version = request.evo_version;
@@ -84,7 +80,7 @@ std::string aim_of(const RunInfo& info) {
 }
 
 std::size_t max_in_flight_of(const RunInfo& info) {
-  return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
+  return nlohmann::json::parse(info.options_json).at("max_in_flight").get<std::size_t>();
 }
 
 std::string objective_of(const RunInfo& info) {
@@ -146,8 +142,8 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {is_recording(was) ? "--control-every" : "--offspring", std::to_string(was.children),
-       std::to_string(like.children)},
+      {is_recording(was) ? "--control-every" : "--offspring", std::to_string(was.offspring),
+       std::to_string(like.offspring)},
       {"--max-in-flight", std::to_string(max_in_flight_of(was)),
        std::to_string(max_in_flight_of(like))},
   }};
@@ -175,8 +171,8 @@ RunRequest stored_request(const RunInfo& was, RunRequest request, const Resumpti
   tuner.seed = was.seed;
   tuner.strategy = was.strategy;
   tuner.elite = static_cast<std::size_t>(was.elite_size);
-  tuner.children = static_cast<std::size_t>(was.children);
-  tuner.window = max_in_flight_of(was);
+  tuner.offspring = static_cast<std::size_t>(was.offspring);
+  tuner.max_in_flight = max_in_flight_of(was);
   if (!resumption.is_given("--count")) tuner.candidates = options.value("candidates", kAnyNumber);
   if (!resumption.is_given("--generations")) {
     tuner.generations = options.value("generations", tuner.generations);
