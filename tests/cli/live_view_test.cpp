@@ -350,6 +350,16 @@ TEST(LiveTerminal, AnInterruptionAtAnyInstantSaysWhatIsThereAndCanBeResumed) {
 
 TEST(LiveTerminal, TwoKeysAreOneInterruption) { interrupt_at_ten_instants(2); }
 
+TEST(LiveTerminal, TheViewSaysWhichSearchItShows) {
+  const FakeSession session;
+  OnATerminal run(session, 100, kSlow, session.all_of_two_builds() + "--generations 1");
+  EXPECT_TRUE(run.read_until([&] { return run.shows("search 1/2 · generation "); })) << run.raw;
+  EXPECT_TRUE(run.read_until([&] { return run.shows("search 2/2 · "); })) << run.raw;
+  EXPECT_EQ(run.finish(), 0);
+  EXPECT_TRUE(run.shows("search 1/2 · generation 1/1 · ") &&
+              run.shows("search 2/2 · generation 1/1 · "));
+}
+
 TEST(LiveTerminal, NoLineOfTheViewWraps) {
   const FakeSession session;
   OnATerminal run(session, 40, kSlow, "");
