@@ -11,6 +11,7 @@
 #include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/evaluate/builds.hpp"
 #include "engine/evaluate/manifest.hpp"
 #include "engine/evaluate/validity.hpp"
 #include "engine/problem/inputs.hpp"
@@ -18,20 +19,6 @@
 
 namespace evo {
 namespace {
-
-/// Finds the folder kernel_templates/, which holds the problems, either next to the folder of the
-/// space file or in the folder of the space file.
-std::filesystem::path find_templates_root(const SpaceDefinition& space) {
-  const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
-  for (const auto& root :
-       {folder.parent_path() / "kernel_templates", folder / "kernel_templates"}) {
-    std::error_code unknown;
-    if (std::filesystem::is_directory(root / space.problem, unknown)) return root;
-  }
-  throw SpaceError(space.file + ": problem: \"" + space.problem +
-                   "\": no folder kernel_templates/" + space.problem + " beside or in " +
-                   folder.string());
-}
 
 /// Throws if an expression of the template contains an unknown name, because such an expression
 /// would reject every candidate.
@@ -86,19 +73,13 @@ std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) 
 /// Throws InputError if the timed shapes need different macros, because all shapes of a run use the
 /// same compiled kernel.
 void TuningTask::require_one_build() const {
-  const auto macros_text = [&](const Shape& shape) {
-    std::string text;
-    for (const auto& [name, value] : problem_.macros_for(shape)) {
-      text += (text.empty() ? "" : " ") + name + "=" + formula_of(value);
-    }
-    return text;
-  };
   for (const Place& place : places_) {
     if (problem_.macros_for(*place.shape) == problem_.macros_for(shape())) continue;
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
-                     macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both shapes is not supported: tune them in separate runs");
+                     macros_text(problem_, shape()) + " and " +
+                     macros_text(problem_, *place.shape) +
+                     "), so no kernel serves both: name one of them (evo-tune accepts both)");
   }
 }
 

@@ -38,7 +38,7 @@ struct Options {
   int pause_ms = 400;         ///< mean time between two disturbances by this program
 };
 
-constexpr int kChildren = 50;
+constexpr int kOffspring = 50;
 
 /// The evaluations that evo-tune reported as stored: the generation and the position of a
 /// candidate, and its outcome.
@@ -97,11 +97,11 @@ class Soak {
 
  private:
   [[nodiscard]] std::string command(bool resumes) const {
-    const int generations = (options_.evaluations + kChildren - 1) / kChildren;
+    const int generations = (options_.evaluations + kOffspring - 1) / kOffspring;
     return "evo-tune --space " +
            (source_folder() / "tests/planted/search_spaces/soak.json").string() +
            " --device fake:measured --timeout 1 --jobs 2 --strategy random --json --seed " +
-           std::to_string(options_.seed % 1000) + " --offspring " + std::to_string(kChildren) +
+           std::to_string(options_.seed % 1000) + " --offspring " + std::to_string(kOffspring) +
            " --generations " + std::to_string(generations) + (resumes ? " --resume" : "");
   }
 

@@ -112,5 +112,22 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
   EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
 }
 
+TEST(RunTable, RunsOfOtherSearchesOfACommandAreNotBesideARun) {
+  Store store = Store::in_memory();
+  const auto start = [&](const std::string& shapes) {
+    RunInfo info = sample::run_info();
+    info.options_json = R"({"group": "g")" + shapes + "}";
+    return store.start_run(info);
+  };
+  const RunId first = start(R"(, "shapes": ["mission", "small"])");
+  const RunId second = start(R"(, "shapes": ["mission", "small"])");
+  const RunId other = start(R"(, "shapes": ["long", "longer"])");
+  const RunId single = start("");
+  start("");
+  EXPECT_EQ(store.runs_beside(first), (std::vector<RunId>{first, second}));
+  EXPECT_EQ(store.runs_beside(other), std::vector<RunId>{other});
+  EXPECT_EQ(store.runs_beside(single), std::vector<RunId>{single});
+}
+
 }  // namespace
 }  // namespace evo

@@ -130,7 +130,7 @@ inline TunerOptions options_for(int generations, std::size_t max_in_flight) {
   TunerOptions options;
   options.generations = generations;
   options.offspring = 6;
-  options.max_in_flight = window;
+  options.max_in_flight = max_in_flight;
   options.seed = 7;
   return options;
 }

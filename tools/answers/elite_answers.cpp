@@ -190,7 +190,7 @@ Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult
                 .table = {.columns = {{"milestone", "milestone", 0, true},
                                       {"outcome", "outcome", 0, true},
                                       {"p50_us", time_heading("p50 us", kind), 2},
-                                      {"speedup", "vs previous", 3},
+                                      {"speedup", "speed-up", 3},
                                       {"kind", "kind", 0, true},
                                       {"candidate", "candidate"},
                                       {"duplicate_of", "same kernel as"},
@@ -213,7 +213,7 @@ Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult
     return answer;
   }
   answer.notes =
-      "vs previous: time of the previous green milestone / time of this milestone; "
+      "speed-up: time of the previous green milestone / time of this milestone; "
       "above 1 is faster\n";
   const std::vector<bool> builds = builds_on_before(results);
   const auto first = std::ranges::find(builds, false);

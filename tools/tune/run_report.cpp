@@ -111,11 +111,14 @@ std::optional<double> TuneReport::left_s(const RunProgress& progress, double ela
 }
 
 std::string TuneReport::position(const RunProgress& progress) const {
-  if (progress.evaluated == 0) return "compiling the first candidates";
+  const std::string search =
+      options_.searches > 1 ? fmt::format("search {}/{} · ", options_.search, options_.searches)
+                            : std::string();
+  if (progress.evaluated == 0) return search + "compiling the first candidates";
   if (options_.candidates > 0) {
     return fmt::format("{}/{} recorded", progress.evaluated, options_.candidates);
   }
-  return fmt::format("generation {}/{}", progress.generation, progress.generations);
+  return fmt::format("{}generation {}/{}", search, progress.generation, progress.generations);
 }
 
 /// The parts of the live view's line that counts candidates, the most important part first.
@@ -267,10 +270,13 @@ void TuneReport::notice(const std::string& text) const {
   emit({{"event", "notice"}, {"text", text}});
 }
 
-void TuneReport::emit(const OrderedJson& object) const {
-  if (options_.json) {
-    std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
+void TuneReport::emit(OrderedJson object) const {
+  if (!options_.json) return;
+  if (options_.searches > 1) {
+    object["search"] = options_.search;
+    object["searches"] = options_.searches;
   }
+  std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
 }
 
 void describe_run(const Workbench& bench, const TuneReport& report,

@@ -61,7 +61,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
 }
 
-TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+TEST(Tuner, WhenTimeEndsWithinATournamentNobodyEntersTwice) {
   // The time limit ends the run at different moments of the A/B comparisons.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;

@@ -31,15 +31,15 @@ TEST(Tuner, TheOrderInWhichCompilersFinishChangesNothing) {
   EXPECT_GT(first.size(), 8U * 6);
 }
 
-TEST(Tuner, TheWindowIsWhatIsInFlight) {
+TEST(Tuner, NoMoreThanAllowedAreInFlight) {
   for (const std::size_t max_in_flight : {1U, 4U, 32U}) {
     fake::MemoryStore store;
     World world(store);
-    TunerOptions options = options_for(20, window);
+    TunerOptions options = options_for(20, max_in_flight);
     EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
-    EXPECT_LE(world.compilers->most_at_once(), window);
+    EXPECT_LE(world.compilers->most_at_once(), max_in_flight);
     const std::size_t slots = store.evaluations().size();
-    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
+    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, max_in_flight))
         << "some compilations come from the database, and one candidate is on the device";
   }
 }
@@ -57,7 +57,7 @@ fake::DeviceBehaviour turning(int from) {
   return behaviour;
 }
 
-TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
+TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeThoseInFlight) {
   constexpr int kSame = 6;
   fake::MemoryStore one;
   fake::MemoryStore two;

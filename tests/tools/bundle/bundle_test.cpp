@@ -111,6 +111,27 @@ TEST_F(EvoExportBundle, ATimeThatNobodyTookIsNotGuessed) {
               HasSubstr("NVIDIA H200: 2 kernels, 2 shapes: 2 of 4 times are known"));
 }
 
+/// Two builds may give the same PTX, but the valid shapes and the launch depend on the macros.
+TEST_F(EvoExportBundle, KernelsThatAreCompiledWithDifferentMacrosAreDifferent) {
+  Json problem = parse_json(kProblem, "problem");
+  problem["macros"] = {{"IS_LONG", "S > 1000"}};
+  for (const char* shape : {"mission", "long"}) {
+    RunInfo info = run_info(shape);
+    info.problem.text = problem.dump();
+    const RunId run = store_.start_run(info);
+    CompilationRecord compiled = sample::compilation(shape);
+    compiled.ptx_hash = "the same";
+    compiled.options = std::string("-DTILE=1 -DIS_LONG=") + (info.shape == "long" ? "1" : "0");
+    EvaluationRecord record = sample::green(0, 1, store_.put_compilation(compiled), 10);
+    record.manifest_json = kManifest;
+    elite(run, {store_.record_evaluation(run, record)});
+  }
+  const Json index = exported();
+  const Json& serves = index["targets"][0]["serves"];
+  ASSERT_EQ(serves.size(), 2U);
+  EXPECT_NE(serves[0]["kernel"], serves[1]["kernel"]);
+}
+
 TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   const RunId mission = start("mission");
   elite(mission, {add(mission, 2, 10)});
