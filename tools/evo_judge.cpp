@@ -159,21 +159,21 @@ OrderedJson result_json(const Workbench& bench, const Candidate& candidate,
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
-  const Resources& resources = evaluation.built.record.resources;
+  const Resources& resources = evaluation.compilation.resources;
   OrderedJson json = {{"space", bench.task().space().definition().name},
                       {"device", bench.task().device().id},
                       {"arch", bench.task().arch()},
                       {"shape", bench.task().shape().name},
                       {"config", OrderedJson::parse(bench.task().space().config_json(candidate))},
                       {"verdict", verdict_of(evaluation, profiled)}};
-  if (evaluation.built.record.ok) {
+  if (evaluation.compilation.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
     json["dynamic_shared_bytes"] = evaluation.shapes.front().dynamic_shared_bytes;
     json["spill_store_bytes"] = resources.spill_store_bytes;
     json["spill_load_bytes"] = resources.spill_load_bytes;
     json["stack_bytes"] = resources.stack_bytes;
-    json["ptx_hash"] = evaluation.built.record.ptx_hash;
+    json["ptx_hash"] = evaluation.compilation.ptx_hash;
     add_launch(bench, evaluation, json);
   }
   json["checks"] = plain(evaluation.checks);
@@ -184,7 +184,7 @@ OrderedJson result_json(const Workbench& bench, const Candidate& candidate,
   if (on.energy) json["energy"] = plain(*on.energy);
   if (profiled) json["profile"] = profile_json(*profiled);
   if (evaluation.rejection) json["rejection"] = plain(*evaluation.rejection);
-  json["compile_ms"] = evaluation.built.compile_ms;
+  json["compile_ms"] = evaluation.compilation.wall_ms;
   json["check_ms"] = evaluation.check_ms;
   json["time_ms"] = evaluation.shapes.front().time_ms;
   return json;
@@ -231,10 +231,10 @@ void print_checks(const Workbench& bench, const Evaluation& evaluation) {
 void print_people(const Workbench& bench, const Candidate& candidate, const Evaluation& evaluation,
                   const std::optional<ProfileRecord>& profiled, const Options& options) {
   std::printf("%s\n", bench.task().space().config_json(candidate).c_str());
-  if (evaluation.built.record.ok) {
-    const Resources& resources = evaluation.built.record.resources;
-    std::printf("build        %.0f ms, %s for %s\n", evaluation.built.compile_ms,
-                evaluation.built.record.compiler.c_str(), bench.task().arch().c_str());
+  if (evaluation.compilation.ok) {
+    const Resources& resources = evaluation.compilation.resources;
+    std::printf("build        %.0f ms, %s for %s\n", evaluation.compilation.wall_ms,
+                evaluation.compilation.compiler.c_str(), bench.task().arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %d dynamic bytes per CTA\n",
                 resources.static_shared_bytes, evaluation.shapes.front().dynamic_shared_bytes);
@@ -279,7 +279,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
                         : evaluation.was_run ? "LAUNCHED ONCE (not judged)"
                                              : "WITHIN POLICY (not run)");
   }
-  if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
+  if (options.log) std::printf("%s\n", evaluation.compilation.log.c_str());
 }
 
 /// The first words of the source that --save writes.
@@ -290,7 +290,7 @@ const OutputOwner kSaver = {
 
 void save(const Evaluation& evaluation, const std::string& folder) {
   const std::filesystem::path root = folder;
-  const CompilationRecord& record = evaluation.built.record;
+  const CompilationRecord& record = evaluation.compilation;
   std::vector<OutputFile> files = {{root / "kernel.log", record.log, true}};
   if (record.ok) {
     files.push_back({root / "kernel.ptx", record.ptx, true});

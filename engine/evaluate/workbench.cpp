@@ -68,7 +68,7 @@ void Workbench::use_shapes(const std::string& shapes) {
 void Workbench::prepare() {
   evaluator_.emplace(*services_.loop, *task_, compilations_, devices_, options_.energy_s,
                      services_.on_event);
-  if (has_device()) services_.loop->run(set_up(), stop_);
+  if (has_device()) services_.loop->run(set_up());
 }
 
 Task<> Workbench::set_up() {

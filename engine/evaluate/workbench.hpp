@@ -109,18 +109,13 @@ class Workbench {
   /// Waits for the home device (see at_home()), for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
 
-  /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a stop is requested.
+  /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a condition of
+  /// EventLoop::stop_when() holds.
   template <typename T>
   T wait(Task<T> work) {
     if (workforce_) workforce_->go_on();
-    return services_.loop->run(std::move(work), stop_);
+    return services_.loop->run(std::move(work));
   }
-  /// Sets the condition on which the present wait() and every later wait() stop.
-  void stop_when(const Stop& stop) {
-    stop_ = stop;
-    services_.loop->replace_stop(stop);
-  }
-  [[nodiscard]] const Stop& stop() const { return stop_; }
 
   /// Sets the seed for the inputs of all later checks, to continue a run with its stored seed.
   void use_check_seed(std::uint64_t seed);
@@ -146,7 +141,6 @@ class Workbench {
   FullChecks passed_fully_;
   SessionSetup setup_;
   std::unique_ptr<Workforce> workforce_;
-  Stop stop_;
 };
 
 }  // namespace evo

@@ -50,12 +50,12 @@ std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunI
 }
 
 /// The stored evaluations of a run, without long texts that a resumed run does not need.
-std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
-  std::vector<StoredEvaluation> history;
-  store.for_each_evaluation(run, [&](StoredEvaluation evaluation) {
-    evaluation.record.manifest_json = {};
-    evaluation.record.checks = {};
-    if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
+std::vector<EvaluationRecord> recorded_evaluations(const Store& store, RunId run) {
+  std::vector<EvaluationRecord> history;
+  store.for_each_evaluation(run, [&](EvaluationRecord evaluation) {
+    evaluation.manifest_json = {};
+    evaluation.checks = {};
+    if (evaluation.rejection) evaluation.rejection->detail = {};
     history.push_back(std::move(evaluation));
   });
   return history;
@@ -65,7 +65,7 @@ std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run
 
 std::size_t OpenRun::kept() const {
   std::size_t most = 0;
-  for (const RunHistory& history : histories) most = std::max(most, history.evaluations.size());
+  for (const RunHistory& history : histories) most = std::max(most, history.size());
   return most;
 }
 
@@ -90,7 +90,7 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
   options["generations"] = run.tuner.generations;
   for (const StoredRun& one : were) {
     run.ids.push_back(store.resume_run(one.id, options.dump()).id);
-    run.histories.push_back({recorded_evaluations(store, one.id), store.generations(one.id)});
+    run.histories.emplace_back(recorded_evaluations(store, one.id), store.generations(one.id));
   }
   bench.use_check_seed(stored.check_seed);
   return run;

@@ -62,7 +62,7 @@ TEST(EvoTuneShapes, GoesOnWhereItWasAndFurther) {
   ASSERT_EQ(whole.run(FakeSession::tune(options + "--generations 4")).exit_code, 0);
   const auto configs = [](const Store& of) {
     std::vector<std::string> found;
-    for (const StoredEvaluation& one : of.evaluations(1)) found.push_back(one.record.config_json);
+    for (const EvaluationRecord& one : of.evaluations(1)) found.push_back(one.config_json);
     return found;
   };
   EXPECT_EQ(configs(store), configs(whole.store()));
@@ -82,10 +82,9 @@ TEST(EvoTuneShapes, WhatCannotBeTunedTogetherIsRefused) {
 /// The places, origins and values of a run's candidates, one a line.
 std::string candidates_of(const Store& store, RunId run) {
   std::string lines;
-  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
-    const EvaluationRecord& record = evaluation.record;
-    lines += std::to_string(record.generation) + "." + std::to_string(record.position) + " " +
-             record.origin + " " + record.config_json + "\n";
+  for (const EvaluationRecord& evaluation : store.evaluations(run)) {
+    lines += std::to_string(evaluation.generation) + "." + std::to_string(evaluation.position) +
+             " " + evaluation.origin + " " + evaluation.config_json + "\n";
   }
   return lines;
 }
@@ -104,8 +103,8 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   EXPECT_THAT(cold.err, Not(HasSubstr("warm start")));
   const Store store = session.store();
   int warm = 0;
-  for (const StoredEvaluation& evaluation : store.evaluations(2)) {
-    warm += evaluation.record.origin == "warm start" ? 1 : 0;
+  for (const EvaluationRecord& evaluation : store.evaluations(2)) {
+    warm += evaluation.origin == "warm start" ? 1 : 0;
   }
   EXPECT_GE(warm, 2) << "one of the three may be the default configuration";
 }

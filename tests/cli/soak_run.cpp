@@ -232,12 +232,11 @@ class Soak {
     std::map<std::pair<int, int>, std::string> stored;
     std::set<std::string> configurations;
     std::size_t wrong_green = 0;
-    for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-      const EvaluationRecord& record = evaluation.record;
-      stored[{record.generation, record.position}] = outcome_of(record);
-      configurations.insert(record.config_json);
-      const bool sound = record.config_json.find(R"("BUG":"none")") != std::string::npos;
-      wrong_green += !record.rejection && record.timing && !sound ? 1 : 0;
+    for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+      stored[{evaluation.generation, evaluation.position}] = outcome_of(evaluation);
+      configurations.insert(evaluation.config_json);
+      const bool sound = evaluation.config_json.find(R"("BUG":"none")") != std::string::npos;
+      wrong_green += !evaluation.rejection && evaluation.timing && !sound ? 1 : 0;
       ++evaluations_;
     }
     std::size_t lost = 0;

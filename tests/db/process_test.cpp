@@ -50,7 +50,7 @@ void tune(const std::filesystem::path& file, int generations, int children) {
       const CompilationId id = store.put_compilation(sample::compilation(name));
       best = store.record_evaluation(run, sample::green(generation, position, id, 10));
     }
-    store.record_generation(run, {.number = generation, .elite = {{best, 10}}});
+    store.record_generation(run, {.number = generation, .elite = {best}});
   }
   store.finish_run(run, RunStatus::kFinished);
 }

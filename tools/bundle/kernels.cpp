@@ -64,7 +64,7 @@ std::vector<std::string> shape_macros(const StoredRun& run) {
 
 /// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate applies only to
 /// the shape of the run.
-bool is_idle(const StoredEvaluation& evaluation) {
+bool is_idle(const EvaluationRecord& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
@@ -73,7 +73,7 @@ bool is_idle(const StoredEvaluation& evaluation) {
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;
   for (const StoredGeneration& generation : store.generations(run.id)) {
-    for (const EliteEntry& entry : generation.record.elite) candidates.insert(entry.candidate);
+    candidates.insert(generation.record.elite.begin(), generation.record.elite.end());
   }
   return candidates;
 }
@@ -139,10 +139,10 @@ class Gathering {
     defaults_.emplace(of_defaults, run.info.space.name);
     const std::vector<std::string> macros = shape_macros(run);
     for (const CandidateId candidate : checked) {
-      const StoredEvaluation evaluation = store(source).evaluation(candidate);
+      const EvaluationRecord evaluation = store(source).evaluation(candidate);
       if (is_idle(evaluation)) continue;
-      const Identity identity{code_of(source, evaluation.record, macros),
-                              with_sorted_keys(evaluation.record.config_json)};
+      const Identity identity{code_of(source, evaluation, macros),
+                              with_sorted_keys(evaluation.config_json)};
       if (identity.code.empty()) continue;
       configs_.insert(identity.config);
       BundleKernel& kernel = kernels_[identity];
@@ -159,7 +159,7 @@ class Gathering {
     const auto timed = shapes.find(run.info.shape);
     const std::vector<EliteRow> rows = elite_of_run(store(source), run.id);
     if (timed == shapes.end() || rows.empty()) return;
-    const EvaluationRecord record = store(source).evaluation(rows.front().candidate).record;
+    const EvaluationRecord record = store(source).evaluation(rows.front().candidate);
     const ShapeWinner winner{run.id, rows.front().candidate,
                              code_of(source, record, shape_macros(run)),
                              with_sorted_keys(record.config_json), rows.front().p50_us};
@@ -183,12 +183,11 @@ class Gathering {
     const auto timed = shapes.find(run.info.shape);
     if (timed == shapes.end()) return;
     const std::vector<std::string> macros = shape_macros(run);
-    store(source).for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-      const EvaluationRecord& record = evaluation.record;
-      const std::string config = with_sorted_keys(record.config_json);
+    store(source).for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
+      const std::string config = with_sorted_keys(evaluation.config_json);
       if (!configs_.contains(config)) return;
       const EvaluationRecord own =
-          record.duplicate_of ? store(source).evaluation(*record.duplicate_of).record : record;
+          evaluation.duplicate_of ? store(source).evaluation(*evaluation.duplicate_of) : evaluation;
       const Identity identity{code_of(source, own, macros), config};
       const auto found = kernels_.find(identity);
       if (found == kernels_.end()) return;
@@ -242,22 +241,21 @@ std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& source
 }
 
 BundleTarget target_of(const Store& store, CandidateId candidate) {
-  const StoredEvaluation evaluation = store.evaluation(candidate);
-  if (evaluation.record.duplicate_of) return target_of(store, *evaluation.record.duplicate_of);
-  const EvaluationRecord& record = evaluation.record;
+  const EvaluationRecord evaluation = store.evaluation(candidate);
+  if (evaluation.duplicate_of) return target_of(store, *evaluation.duplicate_of);
   const StoredRun run = store.run(evaluation.run);
   const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
   BundleTarget target;
   target.device = run.info.device;
   BundleKernel& kernel = target.kernels.emplace_back();
-  kernel.config = with_sorted_keys(record.config_json);
+  kernel.config = with_sorted_keys(evaluation.config_json);
   kernel.candidate = candidate;
-  add_checked(kernel, shapes, record.checks);
-  if (!record.timing) {
+  add_checked(kernel, shapes, evaluation.checks);
+  if (!evaluation.timing) {
     throw DbError("candidate " + std::to_string(candidate) + " is not green: it has no time");
   }
   const ShapeVariables& timed = shapes.at(run.info.shape);
-  kernel.times[timed] = {run, *record.timing, evaluation.created_at, record.timing->p50_us};
+  kernel.times[timed] = {run, *evaluation.timing, evaluation.created_at, evaluation.timing->p50_us};
   target.shapes[timed] = run.info.shape;
   return target;
 }

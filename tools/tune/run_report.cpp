@@ -204,7 +204,7 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
   if (!options_.json) return;
   const EvaluationRecord& record = *evaluated.shapes.front().record;
   OrderedJson object = {{"event", "evaluated"},
-                        {"candidate", evaluated.shapes.front().id},
+                        {"candidate", record.id},
                         {"generation", record.generation},
                         {"position", record.position},
                         {"origin", record.origin},
@@ -220,8 +220,8 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
     object["kind"] = std::string(to_string(record.timing->kind));
   }
   if (progress.best.size() > 1) {
-    for (const auto& [shape, id, on_shape] : evaluated.shapes) {
-      OrderedJson one = {{"shape", shape}, {"candidate", id}};
+    for (const auto& [shape, on_shape] : evaluated.shapes) {
+      OrderedJson one = {{"shape", shape}, {"candidate", on_shape->id}};
       if (on_shape->timing) one["p50_us"] = on_shape->timing->p50_us;
       object["shapes"].push_back(std::move(one));
     }

@@ -157,7 +157,7 @@ bool TuneCommand::prepare(const PlannedSearch& search, Services& services) {
   if (bench_) {
     if (stop_requested()) return false;
     try {
-      bench_->stop_when({.requested = &stop_requested()});
+      bench_->loop().stop_when({.requested = &stop_requested()});
       bench_->use_shapes(search.build.names());
       return true;
     } catch (const Interrupted&) {

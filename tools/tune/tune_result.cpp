@@ -16,7 +16,7 @@ namespace {
 /// The seeds and shapes of the best kernel's checks; empty if there is no kernel.
 std::string coverage_of_winner(const Store& store, const Elite& elite) {
   if (elite.members().empty()) return {};
-  return coverage_text(store.evaluation(elite.members().front().id).record.checks);
+  return coverage_text(store.evaluation(elite.members().front().id).checks);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   std::set<std::string> keys;
   for (const Evaluation& evaluation : judged) {
     ASSERT_FALSE(evaluation.rejection) << evaluation.rejection->reason;
-    EXPECT_EQ(evaluation.built.record.ptx_hash, judged[0].built.record.ptx_hash);
+    EXPECT_EQ(evaluation.compilation.ptx_hash, judged[0].compilation.ptx_hash);
     keys.insert(evaluation.kernel_key);
   }
   EXPECT_EQ(keys.size(), judged.size() - 1);
@@ -215,13 +215,13 @@ TEST_F(WorkbenchTest, TheSameDeviceServesShapesOfAnotherBuild) {
   const auto bench = open(true);
   EXPECT_EQ(green_kernel(*bench, "none").shapes, std::vector<std::string>{"mission"});
   const std::string even =
-      judge(*bench, {bench->task().space().defaults()}).front().built.record.options;
+      judge(*bench, {bench->task().space().defaults()}).front().compilation.options;
   bench->use_shapes("ragged,single");
   EXPECT_EQ(bench->task().shape_count(), 2U);
   const Evaluation odd = judge(*bench, {bench->task().space().defaults()}).front();
   EXPECT_TRUE(odd.is_green());
   EXPECT_THAT(even, HasSubstr("-DODD=0"));
-  EXPECT_THAT(odd.built.record.options, HasSubstr("-DODD=1"));
+  EXPECT_THAT(odd.compilation.options, HasSubstr("-DODD=1"));
   EXPECT_THAT(events_, testing::IsEmpty()) << "no worker was replaced";
 }
 
@@ -231,7 +231,7 @@ TEST_F(WorkbenchTest, AStopEndsThePreparationOfOtherShapes) {
   const auto bench = open(true);
   unsetenv("EVO_FAKE_COMPILE_MS");
   const std::atomic<bool> stop{true};
-  bench->stop_when({.requested = &stop});
+  bench->loop().stop_when({.requested = &stop});
   EXPECT_THROW(bench->use_shapes("ragged"), Interrupted);
 }
 

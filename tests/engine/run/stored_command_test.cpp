@@ -19,8 +19,8 @@ class StoredCommands : public testing::Test {
                       const std::string& searches = R"(["mission,small", "long"])") {
     RunInfo info = sample::run_info();
     info.shape = shape;
-    info.options_json = R"({"group": ")" + group + R"(", "searches": )" + searches +
-                        (shape == "long" ? "}" : R"(, "shapes": ["mission", "small"]})");
+    info.options_json = R"({"max_in_flight": 8, "group": ")" + group + R"(", "searches": )" +
+                        searches + (shape == "long" ? "}" : R"(, "shapes": ["mission", "small"]})");
     return info;
   }
   std::vector<RunId> begin_first(const std::string& group) {
