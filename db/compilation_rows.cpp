@@ -23,8 +23,8 @@ CompilationFacts read_facts_row(Query& row) {
   return facts;
 }
 
-StoredDependency read_dependency(Query& row) {
-  StoredDependency dependency;
+Dependency read_dependency(Query& row) {
+  Dependency dependency;
   row.read(dependency.path, dependency.content);
   return dependency;
 }
@@ -71,7 +71,7 @@ CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,
       resources.spill_load_bytes, resources.stack_bytes, resources.max_threads);
   const CompilationId id = db.last_id();
   insert_artifacts(db, id, packed);
-  for (const StoredDependency& dependency : facts.dependencies) {
+  for (const Dependency& dependency : facts.dependencies) {
     db.run("INSERT INTO dependency (compilation_id, path, content) VALUES (?,?,?)", id,
            dependency.path, dependency.content);
   }

@@ -18,7 +18,7 @@ constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr std::int32_t kApplicationId = 0x65766f74;
 /// The version of db/schema.sql, stored as `user_version` of a database. Opening a database with
 /// another schema version is an error.
-constexpr int kSchemaVersion = 10;
+constexpr int kSchemaVersion = 11;
 
 /// The statements of db/schema.sql.
 [[nodiscard]] std::string_view schema();

@@ -1,12 +1,15 @@
 #include "db/evaluation_rows.hpp"
 
+#include <tuple>
+#include <utility>
+
 #include "db/connection.hpp"
 #include "db/gpu_rows.hpp"
 
 namespace evo {
 namespace {
 
-CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& record) {
+CandidateId insert_candidate(Connection& db, const EvaluationRecord& record) {
   db.run(
       "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
       " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
@@ -15,8 +18,8 @@ CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& 
       " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
       " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
       " ?,?,?,?,nullif(?,''))",
-      run, record.generation, record.position, record.key, record.config_json, record.origin,
-      record.milestone, record.compilation, record.kernel_key, record.duplicate_of, run,
+      record.run, record.generation, record.position, record.key, record.config_json, record.origin,
+      record.milestone, record.compilation, record.kernel_key, record.duplicate_of, record.run,
       record.dynamic_shared_bytes, record.compile_ms, record.check_ms, record.time_ms,
       record.manifest_json);
   return db.last_id();
@@ -32,23 +35,18 @@ void insert_timing(Connection& db, CandidateId candidate, const Timing& timing,
       place.gpu_uuid);
 }
 
-TimingPlace find_place(Connection& db, CandidateId candidate) {
-  TimingPlace place;
-  Query row = db.query("SELECT host, gpu_uuid FROM timing WHERE candidate_id = ?", candidate);
-  if (row.next()) row.read(place.host, place.gpu_uuid);
-  return place;
-}
-
-std::optional<Timing> find_timing(Connection& db, CandidateId candidate) {
+std::optional<std::pair<Timing, TimingPlace>> find_timing(Connection& db, CandidateId candidate) {
   Query row = db.query(
-      "SELECT kind, p50_us, p90_us, p99_us, mean_us, std_us, cv, samples, complete, not_modelled"
-      " FROM timing WHERE candidate_id = ?",
+      "SELECT kind, p50_us, p90_us, p99_us, mean_us, std_us, cv, samples, complete, not_modelled,"
+      " host, gpu_uuid FROM timing WHERE candidate_id = ?",
       candidate);
   if (!row.next()) return std::nullopt;
-  Timing timing;
+  std::pair<Timing, TimingPlace> found;
+  auto& [timing, place] = found;
   row.read(timing.kind, timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us,
-           timing.cv, timing.samples, timing.complete, timing.not_modelled);
-  return timing;
+           timing.cv, timing.samples, timing.complete, timing.not_modelled, place.host,
+           place.gpu_uuid);
+  return found;
 }
 
 /// `sql`: a query that selects gate, reason, detail and policy_only for a candidate's id.
@@ -67,7 +65,7 @@ CheckResult read_check(Query& row) {
   return check;
 }
 
-StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
+EvaluationRecord read_candidate(Connection& db, CandidateId candidate) {
   Query row = db.query(
       "SELECT id, run_id, generation, position, key, config, origin, milestone, compilation_id,"
       " kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms, time_ms, manifest,"
@@ -76,25 +74,24 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
   if (!row.next()) {
     db.fail("no candidate {}; `evo-elite` lists candidates with their numbers", candidate);
   }
-  StoredEvaluation evaluation;
-  EvaluationRecord& record = evaluation.record;
-  row.read(evaluation.id, evaluation.run, record.generation, record.position, record.key,
+  EvaluationRecord record;
+  row.read(record.id, record.run, record.generation, record.position, record.key,
            record.config_json, record.origin, record.milestone, record.compilation,
            record.kernel_key, record.duplicate_of, record.dynamic_shared_bytes, record.compile_ms,
-           record.check_ms, record.time_ms, record.manifest_json, evaluation.created_at);
-  return evaluation;
+           record.check_ms, record.time_ms, record.manifest_json, record.created_at);
+  return record;
 }
 
 }  // namespace
 
-CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
-  const CandidateId candidate = insert_candidate(db, run, record);
+CandidateId insert_evaluation(Connection& db, const EvaluationRecord& record) {
+  const CandidateId candidate = insert_candidate(db, record);
   // Checks, timing and rejection of a duplicate are not stored, because those of the earlier
   // candidate with the same kernel are stored already.
   if (record.duplicate_of) {
-    if (!read_candidate(db, candidate).record.duplicate_of) {
+    if (!read_candidate(db, candidate).duplicate_of) {
       db.fail("cannot store a duplicate of candidate {}: run {} does not have this candidate",
-              *record.duplicate_of, run);
+              *record.duplicate_of, record.run);
     }
     return candidate;
   }
@@ -131,26 +128,26 @@ std::vector<CandidateId> candidates_of(Connection& db, RunId run) {
       .all<CandidateId>();
 }
 
-StoredEvaluation read_evaluation(Connection& db, CandidateId candidate) {
-  StoredEvaluation evaluation = read_candidate(db, candidate);
-  EvaluationRecord& record = evaluation.record;
+EvaluationRecord read_evaluation(Connection& db, CandidateId candidate) {
+  EvaluationRecord record = read_candidate(db, candidate);
   const CandidateId first = record.duplicate_of.value_or(candidate);
-  record.timing = find_timing(db, first);
+  if (auto timed = find_timing(db, first)) {
+    std::tie(record.timing, record.place) = *std::move(timed);
+  }
   record.rejection = find_reason(
       db, "SELECT gate, reason, detail, policy_only FROM rejection WHERE candidate_id = ?", first);
-  evaluation.withdrawal = find_reason(
+  record.withdrawal = find_reason(
       db, "SELECT gate, reason, detail, 0 FROM withdrawal WHERE candidate_id = ?", first);
   record.checks = db.query(
                         "SELECT shape, seed, max_abs_error, bad_share, relative_l2, max_row_error,"
                         " sampled FROM check_result WHERE candidate_id = ? ORDER BY position",
                         first)
                       .all(read_check);
-  record.place = find_place(db, first);
   record.gpu = find_gpu_state(db, first);
   record.energy = find_energy(db, first, false);
-  evaluation.energy = find_energy(db, first, true);
-  evaluation.profile = find_profile(db, first);
-  return evaluation;
+  record.elite_energy = find_energy(db, first, true);
+  record.profile = find_profile(db, first);
+  return record;
 }
 
 }  // namespace evo

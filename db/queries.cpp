@@ -186,17 +186,12 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
 std::vector<MilestoneResult> milestone_results(const Store& store, RunId run) {
   std::vector<MilestoneResult> results;
   std::optional<double> previous_us;
-  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (record.milestone.empty()) return;
-    MilestoneResult result{.milestone = record.milestone,
-                           .candidate = evaluation.id,
-                           .duplicate_of = record.duplicate_of,
-                           .rejection = record.rejection,
-                           .withdrawal = evaluation.withdrawal,
-                           .config_json = record.config_json};
-    if (!record.rejection && !evaluation.withdrawal && record.timing) {
-      result.p50_us = record.timing->p50_us;
+  store.for_each_evaluation(run, [&](EvaluationRecord evaluation) {
+    if (evaluation.milestone.empty()) return;
+    MilestoneResult result{.evaluation = std::move(evaluation)};
+    const EvaluationRecord& its = result.evaluation;
+    if (!its.rejection && !its.withdrawal && its.timing) {
+      result.p50_us = its.timing->p50_us;
       if (previous_us) result.speedup = *previous_us / *result.p50_us;
       previous_us = result.p50_us;
     }

@@ -82,14 +82,9 @@ struct RunElite {
 
 /// One milestone of a run.
 struct MilestoneResult {
-  std::string milestone;
-  CandidateId candidate = 0;
-  std::optional<CandidateId> duplicate_of = {};
+  EvaluationRecord evaluation;
   std::optional<double> p50_us = {};   ///< set if the milestone is green and not withdrawn
   std::optional<double> speedup = {};  ///< time of the previous green milestone / time of this one
-  std::optional<Rejection> rejection = {};
-  std::optional<Rejection> withdrawal = {};
-  std::string config_json;
 };
 
 /// The milestones in the order of their evaluation, which is the space file's order.

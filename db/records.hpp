@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/dependency.hpp"
 #include "engine/core/device_info.hpp"
 #include "engine/core/gpu_state.hpp"
 #include "engine/core/measurement.hpp"
@@ -60,18 +61,10 @@ struct StoredRun {
   std::int64_t evaluated = 0;
 };
 
-/// A header file that a compilation looked for in an include path, whether or not it existed.
-struct StoredDependency {
-  std::string path;
-  std::string content;  ///< hash of the file's content; empty: the file did not exist
-
-  bool operator==(const StoredDependency&) const = default;
-};
-
 /// A compilation without its artifacts, because reading the artifacts takes much longer. `key` is a
 /// hash of the source, headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
-  CompilationId id = 0;  ///< assigned by the database
+  std::optional<CompilationId> id = {};  ///< set if the database has the compilation
   std::string key;
   /// Like `key`, but without the dependencies. If it is empty, the database stores `key` in its
   /// place. Only find_compilation_facts() reads it.
@@ -84,7 +77,7 @@ struct CompilationFacts {
   double compile_ms = 0;
   std::string ptx_hash;  ///< set exactly if ok; equal for compilations with the same PTX
   Resources resources;
-  std::vector<StoredDependency> dependencies = {};  ///< set only by find_compilation_facts()
+  std::vector<Dependency> dependencies = {};  ///< set only by find_compilation_facts()
 };
 
 /// The input and output of a compilation; the database stores them compressed.
@@ -101,6 +94,9 @@ struct CompilationRecord : CompilationFacts, Artifacts {
   /// PTX and cubin as Zstandard frames, if the compiling process has compressed them already.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
+  /// Wall time of the compilation; 0 if the database had the compilation already, or if it was made
+  /// for another candidate. It is stored with the candidate.
+  double wall_ms = 0;
 };
 
 /// The machine and the GPU on which a kernel was timed.
@@ -109,44 +105,6 @@ struct TimingPlace {
   std::string gpu_uuid = {};  ///< "GPU-0a1b…"; empty for a virtual GPU
 
   bool operator==(const TimingPlace&) const = default;
-};
-
-/// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
-/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the kernel
-/// was timed before it was rejected). Green: `timing` is set without a `rejection`. Unjudged:
-/// neither `duplicate_of`, `rejection` nor `timing` is set, because the kernel passed the resource
-/// gate, but there was no device to run it.
-struct EvaluationRecord {
-  int generation = 0;
-  int position = 0;            ///< within the generation
-  std::string key;             ///< hash of the configuration
-  std::string config_json;     ///< {"MACRO": value, …}
-  std::string origin;          ///< "milestone", "default", "warm start" or the strategy's name
-  std::string milestone = {};  ///< name of the milestone; otherwise empty
-  std::optional<CompilationId> compilation = {};
-  /// A hash of the PTX and of all else that affects the outcome, such as the launch geometry on
-  /// every shape. Candidates with equal keys have the same kernel.
-  std::string kernel_key = {};
-  int dynamic_shared_bytes = 0;  ///< on the timed shape
-  std::vector<CheckResult> checks = {};
-  std::optional<Timing> timing = {};  ///< on the run's shape
-  TimingPlace place = {};             ///< where the kernel was timed
-  std::optional<GpuState> gpu = {};   ///< state of the GPU during `timing`
-  /// energy per launch, from a short measurement; set only if `timing` is set
-  std::optional<Energy> energy = {};
-  std::optional<Rejection> rejection = {};
-  std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json = {};  ///< the manifest; empty for duplicates and untimed kernels
-  double compile_ms = 0;
-  double check_ms = 0;
-  double time_ms = 0;
-
-  /// True if the build was rejected because the compiler ran out of memory or time or was killed.
-  /// The kernel is not necessarily the cause, so the compilation is not stored, and the strategy
-  /// does not learn from the rejection.
-  [[nodiscard]] bool is_for_want_of_compiler() const {
-    return rejection && rejection->gate == Gate::kBuild && !compilation;
-  }
 };
 
 /// One metric of a launch, measured by a profiler or predicted by the time model.
@@ -170,29 +128,60 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// An evaluation read from the database. A duplicate has the timing, checks and rejection of the
-/// first candidate with the same kernel.
-struct StoredEvaluation {
-  CandidateId id = 0;
+/// One evaluated configuration on the shape of a run, in exactly one of four states. Duplicate:
+/// `duplicate_of` names an earlier candidate with the same kernel. Rejected: `rejection` is set
+/// (and `timing` if the kernel was timed before it was rejected). Green: `timing` is set without a
+/// `rejection`. Unjudged: neither `duplicate_of`, `rejection` nor `timing` is set, because the
+/// kernel passed the resource gate, but there was no device to run it.
+///
+/// Read from the database, a duplicate has the timing, checks, rejection, withdrawal and profile of
+/// the first candidate with the same kernel.
+struct EvaluationRecord {
+  CandidateId id = 0;  ///< assigned by the database
   RunId run = 0;
-  EvaluationRecord record;
-  std::string created_at;
-  /// Why the candidate was withdrawn, that is, permanently removed from the elite. A withdrawal
-  /// does not change `record`. A duplicate has the withdrawal of the first candidate with the same
-  /// kernel.
-  std::optional<Rejection> withdrawal = {};
-  std::optional<Energy> energy = {};  ///< from the long measurement, which the elite gets
-  std::optional<ProfileRecord> profile = {};
-};
+  int generation = 0;
+  int position = 0;            ///< within the generation
+  std::string key;             ///< hash of the configuration
+  std::string config_json;     ///< {"MACRO": value, …}
+  std::string origin;          ///< "milestone", "default", "warm start" or the strategy's name
+  std::string milestone = {};  ///< name of the milestone; otherwise empty
+  std::optional<CompilationId> compilation = {};
+  /// A hash of the PTX and of all else that affects the outcome, such as the launch geometry on
+  /// every shape. Candidates with equal keys have the same kernel.
+  std::string kernel_key = {};
+  int dynamic_shared_bytes = 0;  ///< on the timed shape
+  std::vector<CheckResult> checks = {};
+  std::optional<Timing> timing = {};  ///< on the run's shape
+  TimingPlace place = {};             ///< where the kernel was timed
+  std::optional<GpuState> gpu = {};   ///< state of the GPU during `timing`
+  /// energy per launch, from a short measurement; set only if `timing` is set
+  std::optional<Energy> energy = {};
+  std::optional<Rejection> rejection = {};
+  std::optional<CandidateId> duplicate_of = {};
+  std::string manifest_json = {};  ///< the manifest; empty for duplicates and untimed kernels
+  double compile_ms = 0;
+  double check_ms = 0;
+  double time_ms = 0;
+  std::string created_at = {};  ///< UTC, ISO 8601; assigned by the database
 
-struct EliteEntry {
-  CandidateId candidate = 0;
-  double p50_us = 0;  ///< the kernel's own timing; A/B comparisons may rank it differently
+  // The members that the database gets later, from separate methods of RunStore.
+
+  /// Why the candidate was withdrawn, that is, permanently removed from the elite.
+  std::optional<Rejection> withdrawal = {};
+  std::optional<Energy> elite_energy = {};  ///< from the long measurement, which the elite gets
+  std::optional<ProfileRecord> profile = {};
+
+  /// True if the build was rejected because the compiler ran out of memory or time or was killed.
+  /// The kernel is not necessarily the cause, so the compilation is not stored, and the strategy
+  /// does not learn from the rejection.
+  [[nodiscard]] bool is_for_want_of_compiler() const {
+    return rejection && rejection->gate == Gate::kBuild && !compilation;
+  }
 };
 
 struct GenerationRecord {
   int number = 0;
-  std::vector<EliteEntry> elite = {};  ///< best first; at most the run's elite size
+  std::vector<CandidateId> elite = {};  ///< best first; at most the run's elite size
   double wall_ms = 0;
   /// p50 of the control (the best kernel of the first generation), timed again after this
   /// generation; nullopt if it was not timed

@@ -16,12 +16,6 @@ StoredGeneration read_generation(Query& row) {
   return generation;
 }
 
-EliteEntry read_entry(Query& row) {
-  EliteEntry entry;
-  row.read(entry.candidate, entry.p50_us);
-  return entry;
-}
-
 StoredEvent read_event(Query& row) {
   StoredEvent event;
   row.read(event.at, event.kind, event.text);
@@ -46,14 +40,14 @@ CompilationFacts RunReader::compilation_facts(CompilationId id) const {
 }
 
 void RunReader::for_each_evaluation(RunId run,
-                                    const std::function<void(StoredEvaluation)>& visit) const {
+                                    const std::function<void(EvaluationRecord)>& visit) const {
   const auto candidates = db_->read([&] { return candidates_of(*db_, run); });
   for (const CandidateId candidate : candidates) visit(evaluation(candidate));
 }
 
-std::vector<StoredEvaluation> RunReader::evaluations(RunId run) const {
+std::vector<EvaluationRecord> RunReader::evaluations(RunId run) const {
   return db_->read([&] {
-    std::vector<StoredEvaluation> evaluations;
+    std::vector<EvaluationRecord> evaluations;
     for (const CandidateId candidate : candidates_of(*db_, run)) {
       evaluations.push_back(read_evaluation(*db_, candidate));
     }
@@ -61,7 +55,7 @@ std::vector<StoredEvaluation> RunReader::evaluations(RunId run) const {
   });
 }
 
-StoredEvaluation RunReader::evaluation(CandidateId candidate) const {
+EvaluationRecord RunReader::evaluation(CandidateId candidate) const {
   return db_->read([&] { return read_evaluation(*db_, candidate); });
 }
 
@@ -80,10 +74,10 @@ std::vector<StoredGeneration> RunReader::generations(RunId run) const {
             .all(read_generation);
     for (StoredGeneration& generation : generations) {
       generation.record.elite = db_->query(
-                                       "SELECT candidate_id, p50_us FROM elite_member"
+                                       "SELECT candidate_id FROM elite_member"
                                        " WHERE run_id = ? AND generation = ? ORDER BY rank",
                                        run, generation.record.number)
-                                    .all(read_entry);
+                                    .all<CandidateId>();
     }
     return generations;
   });

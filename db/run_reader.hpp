@@ -24,11 +24,11 @@ class RunReader {
   /// Calls `visit` for each evaluation of a run in the order of generation and position. Only one
   /// evaluation is in memory at a time. `visit` may use this database; evaluations that are
   /// recorded after the call began are not visited.
-  void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
+  void for_each_evaluation(RunId run, const std::function<void(EvaluationRecord)>& visit) const;
   /// Returns all evaluations of a run in the order of generation and position.
-  [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
+  [[nodiscard]] std::vector<EvaluationRecord> evaluations(RunId run) const;
   /// Throws DbError if the database does not have the candidate.
-  [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;
+  [[nodiscard]] EvaluationRecord evaluation(CandidateId candidate) const;
 
   /// Returns the generations of a run in the order of their numbers.
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;

@@ -34,15 +34,15 @@ void require_green(const Connection& db, int changed, CandidateId candidate, Run
 
 void insert_elite(Connection& db, RunId run, const GenerationRecord& record) {
   int rank = 0;
-  for (const EliteEntry& entry : record.elite) {
+  for (const CandidateId member : record.elite) {
     const int changed = db.run(
         "INSERT INTO elite_member (run_id, generation, rank, candidate_id, p50_us)"
-        " SELECT c.run_id, ?, ?, c.id, ? FROM candidate c"
+        " SELECT c.run_id, ?, ?, c.id, t.p50_us FROM candidate c"
+        " JOIN timing t ON t.candidate_id = c.id"
         " WHERE c.id = ? AND c.run_id = ? AND c.duplicate_of IS NULL"
-        " AND EXISTS (SELECT 1 FROM timing t WHERE t.candidate_id = c.id)"
         " AND NOT EXISTS (SELECT 1 FROM rejection x WHERE x.candidate_id = c.id)",
-        record.number, ++rank, entry.p50_us, entry.candidate, run);
-    require_green(db, changed, entry.candidate, run, "in the elite of");
+        record.number, ++rank, member, run);
+    require_green(db, changed, member, run, "in the elite of");
   }
 }
 
@@ -74,13 +74,11 @@ CompilationId RunRecords::put_compilation(const CompilationRecord& record) {
 }
 
 std::vector<CandidateId> RunRecords::record_evaluations(
-    const std::vector<RunEvaluation>& evaluations) {
-  for (const RunEvaluation& evaluation : evaluations) require_one_outcome(*db_, evaluation.record);
+    const std::vector<EvaluationRecord>& records) {
+  for (const EvaluationRecord& record : records) require_one_outcome(*db_, record);
   return db_->write([&] {
     std::vector<CandidateId> ids;
-    for (const auto& [run, record] : evaluations) {
-      ids.push_back(insert_evaluation(*db_, run, record));
-    }
+    for (const EvaluationRecord& record : records) ids.push_back(insert_evaluation(*db_, record));
     return ids;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "db/run_store.hpp"
@@ -21,11 +22,12 @@ class RunRecords : public RunStore {
   CompilationId put_compilation(const CompilationRecord& record) override;
 
   /// Stores an evaluation of a candidate in a run, and returns the candidate's id.
-  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) {
-    return record_evaluations({{run, record}}).front();
+  CandidateId record_evaluation(RunId run, EvaluationRecord record) {
+    record.run = run;
+    return record_evaluations({std::move(record)}).front();
   }
   std::vector<CandidateId> record_evaluations(
-      const std::vector<RunEvaluation>& evaluations) override;
+      const std::vector<EvaluationRecord>& records) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   void record_energy(CandidateId candidate, const Energy& energy) override;
   void record_profile(CandidateId candidate, const ProfileRecord& profile) override;

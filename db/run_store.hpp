@@ -7,12 +7,6 @@
 
 namespace evo {
 
-/// An evaluation, and the run to which it belongs.
-struct RunEvaluation {
-  RunId run = 0;
-  EvaluationRecord record;
-};
-
 /// The interface through which a run stores its results and reads them again. Each method that
 /// writes makes one transaction. A failure is a DbError, or an Error with ExitCode::kInterrupted if
 /// a signal ended a wait for the database.
@@ -34,12 +28,13 @@ class RunStore {
 
   // Evaluations and generations
 
-  /// Stores one candidate in the runs of all shapes on which it was judged, in one transaction.
+  /// Stores one candidate in the runs of all shapes on which it was judged, in one transaction,
+  /// without `withdrawal`, `elite_energy` and `profile`, which have their own methods.
   /// Throws DbError if a record is a duplicate but also has a timing or a rejection, if it is a
   /// duplicate of a candidate of another run, or if the run already has a candidate at this
-  /// position of the generation. Returns the ids in the order of `evaluations`.
+  /// position of the generation. Returns the ids in the order of `records`.
   virtual std::vector<CandidateId> record_evaluations(
-      const std::vector<RunEvaluation>& evaluations) = 0;
+      const std::vector<EvaluationRecord>& records) = 0;
   /// Replaces the stored quick check of a green candidate by its full check.
   virtual void record_full_checks(CandidateId candidate,
                                   const std::vector<CheckResult>& checks) = 0;

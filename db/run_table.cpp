@@ -135,7 +135,8 @@ std::vector<RunId> RunTable::runs_beside(RunId run) const {
     const std::vector<RunId> runs =
         db_->query(
                "SELECT o.id FROM run r JOIN run o ON o.id = r.id OR"
-               " json_extract(o.options, '$.group') = json_extract(r.options, '$.group')"
+               " json_extract(o.options, '$.group') = json_extract(r.options, '$.group') AND"
+               " json_extract(o.options, '$.shapes') = json_extract(r.options, '$.shapes')"
                " WHERE r.id = ? ORDER BY o.id",
                run)
             .all<RunId>();

@@ -1,4 +1,4 @@
--- evo-tune's database, version 10 (kSchemaVersion in db/database_file.hpp). docs/database.md has
+-- evo-tune's database, version 11 (kSchemaVersion in db/database_file.hpp). docs/database.md has
 -- example queries. Raise the version with every change: databases of other versions are
 -- refused.
 --

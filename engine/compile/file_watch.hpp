@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/dependency.hpp"
+
 namespace evo {
-
-/// A file that a compilation looked for in an include path.
-struct Dependency {
-  std::string path;     ///< absolute
-  std::string content;  ///< content key of the file; empty if the file did not exist
-
-  bool operator==(const Dependency&) const = default;
-};
 
 /// Whether all files in `dependencies` are unchanged since the compilation that looked for them.
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);

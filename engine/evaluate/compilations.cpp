@@ -1,28 +1,12 @@
 #include "engine/evaluate/compilations.hpp"
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/file_watch.hpp"
 #include "engine/core/at_end.hpp"
 #include "engine/core/hash.hpp"
 
 namespace evo {
 namespace {
-
-std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies) {
-  std::vector<StoredDependency> list;
-  for (const Dependency& dependency : dependencies) {
-    list.push_back({dependency.path, dependency.content});
-  }
-  return list;
-}
-
-/// Whether the files that the stored compilation read from include paths are unchanged.
-bool is_current(const CompilationFacts& record) {
-  std::vector<Dependency> list;
-  for (const StoredDependency& dependency : record.dependencies) {
-    list.push_back({dependency.path, dependency.content});
-  }
-  return evo::is_current(list);
-}
 
 /// The key of a compilation: the request's key, or, if files were read from include paths, a hash
 /// of the request's key and these files.
@@ -42,11 +26,12 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
   CompilationRecord record;
   record.key = full_key(request_key, done.dependencies);
   record.request_key = request_key;
-  record.dependencies = stored(done.dependencies);
+  record.dependencies = std::move(done.dependencies);
   record.arch = request.arch;
   record.compiler = compiler;
   record.options = join_options(request.options);
   record.source = source;
+  record.wall_ms = done.wall_ms;
   if (auto* compiled = std::get_if<Compiled>(&done.outcome)) {
     record.ok = true;
     record.compile_ms = compiled->compile_ms;
@@ -67,33 +52,33 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
 
 }  // namespace
 
-std::optional<Built> Compilations::stored(const std::string& request_key) const {
+std::optional<CompilationRecord> Compilations::stored(const std::string& request_key) const {
   for (const CompilationFacts& known : store_.find_compilation_facts(request_key)) {
     // A header in an include path may have changed since the compilation was stored.
-    if (is_current(known)) return Built{store_.compilation(known.id), known.id, 0};
+    if (is_current(known.dependencies)) return store_.compilation(known.id.value());
   }
   return std::nullopt;
 }
 
-Task<Built> Compilations::compile(CompileRequest request) {
+Task<CompilationRecord> Compilations::compile(CompileRequest request) {
   const std::string key = request.key(compilers_.version());
   const auto found = running_.find(key);
   if (found == running_.end()) {
     if (auto known = stored(key)) co_return *std::move(known);
     const auto running = running_[key] = std::make_shared<Running>(loop_);
     co_await compile_now(key, std::move(request), running);
-    co_return *running->built;  // a copy, because another coroutine may still read `built`
+    co_return *running->result;  // a copy, because another coroutine may still read `result`
   }
   const std::shared_ptr<Running> running = found->second;
-  while (!running->built) co_await running->done.wait();
-  Built built = *running->built;
+  while (!running->result) co_await running->done.wait();
+  CompilationRecord record = *running->result;
   if (running->is_prefetched) {
     running->is_prefetched = false;
     running_.erase(key);
   } else {
-    built.compile_ms = 0;
+    record.wall_ms = 0;
   }
-  co_return built;
+  co_return record;
 }
 
 void Compilations::prefetch(CompileRequest request) {
@@ -111,17 +96,15 @@ Task<> Compilations::compile_now(std::string key, CompileRequest request,
   const AtEnd over([&] {
     count_time();
     --unfinished_;
-    if (!running->is_prefetched || !running->built) running_.erase(key);
+    if (!running->is_prefetched || !running->result) running_.erase(key);
     running->done.notify();
   });
   CompileService::Finished done = co_await compilers_.compile(request);
-  Built built;
-  built.compile_ms = done.wall_ms;
   const bool is_reproducible = done.reproducible;
-  built.record =
+  CompilationRecord record =
       record_of(request, key, expanded(request.source), compilers_.version(), std::move(done));
-  if (is_reproducible) built.id = store_.put_compilation(built.record);
-  running->built = std::move(built);
+  if (is_reproducible) record.id = store_.put_compilation(record);
+  running->result = std::move(record);
 }
 
 void Compilations::count_time() {

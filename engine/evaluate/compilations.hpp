@@ -21,7 +21,7 @@ class Compilations {
 
   /// Returns the result of compiling `request`, from the database if it is stored there.
   /// Simultaneous requests with the same key are compiled once.
-  Task<Built> compile(CompileRequest request);
+  Task<CompilationRecord> compile(CompileRequest request);
   /// Starts a compilation whose result is needed later.
   void prefetch(CompileRequest request);
 
@@ -35,11 +35,11 @@ class Compilations {
   struct Running {
     explicit Running(EventLoop& loop) : done(loop) {}
     Event done;
-    std::optional<Built> built = {};
+    std::optional<CompilationRecord> result = {};
     bool is_prefetched = false;
   };
 
-  [[nodiscard]] std::optional<Built> stored(const std::string& request_key) const;
+  [[nodiscard]] std::optional<CompilationRecord> stored(const std::string& request_key) const;
   Task<> compile_now(std::string key, CompileRequest request, std::shared_ptr<Running> running);
   [[nodiscard]] const std::string& expanded(const KernelSource& source);
   void count_time();

@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "engine/compile/source_checks.hpp"
-#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
-#include "engine/evaluate/build_options.hpp"
 #include "engine/evaluate/static_gates.hpp"
 #include "engine/gate/correctness/check_kernels.hpp"
 #include "engine/problem/known_names.hpp"
@@ -80,21 +76,12 @@ ReferenceBuild reference_build(const TuningTask& task) {
   const Reference& reference = problem.reference;
   if (!reference.kernel) {
     const Candidate candidate = reference_candidate(task);
-    return {task.kernel(), task.space().values(candidate), task.request_for(candidate)};
+    return {task.kernel(), task.space().values(candidate), task.sources().request(candidate)};
   }
-  std::vector<std::string> options = include_options_of(problem, task.templates_root());
-  const KernelSource source = task.load(*reference.kernel, options);
-  options = with_toolkit(std::move(options), source, toolkit_include_folders());
-  std::set<std::string> given;
-  for (const auto& [name, value] : reference.macros) {
-    options.push_back("-D" + name + "=" + value);
-    given.insert(name);
-  }
-  require_macros_kept(source, given);
+  CompileRequest request = task.sources().reference_request();
   Values macros = reference.macro_values();
   require_known_names(problem, *reference.kernel, problem.values_for(task.shape(), 1, macros));
-  return {*reference.kernel, std::move(macros),
-          task.request_for(*reference.kernel, source, options)};
+  return {*reference.kernel, std::move(macros), std::move(request)};
 }
 
 KernelImage reference_image(const TuningTask& task, const ReferenceBuild& reference,
@@ -154,17 +141,17 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task));
   for (const Candidate& candidate : options.initial_population) {
-    compilations.prefetch(task.request_for(candidate));
+    compilations.prefetch(task.sources().request(candidate));
   }
   SessionSetup setup;
   if (reference) {
-    const Built built = co_await compilations.compile(reference->request);
-    setup.reference = reference_image(task, *reference, built.record);
+    const CompilationRecord built = co_await compilations.compile(reference->request);
+    setup.reference = reference_image(task, *reference, built);
     setup.reference_macros = std::move(reference->macros);
   }
   if (has_check_kernels) {
-    const Built built = co_await compilations.compile(check_kernels_request(task));
-    setup.check_kernels = check_kernels_image(built.record, task.arch());
+    const CompilationRecord built = co_await compilations.compile(check_kernels_request(task));
+    setup.check_kernels = check_kernels_image(built, task.arch());
   }
   setup.problem_text = problem.text;
   setup.problem_folder = problem.folder.string();

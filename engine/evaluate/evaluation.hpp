@@ -12,14 +12,6 @@
 
 namespace evo {
 
-/// A finished compilation.
-struct Built {
-  CompilationRecord record;
-  /// nullopt if the compiler was killed or failed; such a result is not stored
-  std::optional<CompilationId> id = {};
-  double compile_ms = 0;  ///< 0 if stored before or compiled for another candidate
-};
-
 /// The results of the gates on one timed shape.
 struct ShapeEvaluation {
   std::size_t shape = 0;  ///< number for TuningTask::shape()
@@ -39,7 +31,8 @@ struct ShapeEvaluation {
 /// All results of the gates about one candidate.
 struct Evaluation {
   Candidate candidate;
-  Built built = {};
+  /// without an id if the compiler was killed or failed; such a result is not stored
+  CompilationRecord compilation = {};
   /// equal for candidates with the same kernel; empty if the candidate did not build
   std::string kernel_key = {};
   std::vector<CompiledEntry> entries = {};   ///< the distinct entries of the launch's steps

@@ -37,7 +37,7 @@ Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
   for (const std::size_t shape : how.shapes) result.shapes.push_back({.shape = shape});
   const ResourcePolicy& policy =
       how.policy != nullptr ? *how.policy : task_.space().definition().resources;
-  result.built = co_await compilations_.compile(task_.request_for(result.candidate));
+  result.compilation = co_await compilations_.compile(task_.sources().request(result.candidate));
   result.rejection = build_gate(task_, result);
   if (!result.rejection) result.rejection = resource_gate(task_, policy, result);
   co_return result;

@@ -49,7 +49,7 @@ class Evaluator {
 
   /// Starts the compilation of a candidate that is needed later.
   void prefetch(const Candidate& candidate) {
-    compilations_.prefetch(task_.request_for(candidate));
+    compilations_.prefetch(task_.sources().request(candidate));
   }
 
   /// Marks a kernel as judged, so that later candidates with this kernel are duplicates.

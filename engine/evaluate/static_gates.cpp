@@ -118,7 +118,7 @@ std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
 }
 
 std::optional<Rejection> build_gate(const TuningTask& task, const Evaluation& evaluation) {
-  const CompilationRecord& compilation = evaluation.built.record;
+  const CompilationRecord& compilation = evaluation.compilation;
   if (!compilation.ok) return Rejection{Gate::kBuild, compilation.error, compilation.log};
   const KernelImage image = image_of(task.problem(), task.kernel(), compilation);
   std::string why = parameters_text(task.problem(), task.kernel(), image);
@@ -129,7 +129,7 @@ std::optional<Rejection> build_gate(const TuningTask& task, const Evaluation& ev
 
 std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePolicy& policy,
                                        Evaluation& evaluation) {
-  const CompilationRecord& record = evaluation.built.record;
+  const CompilationRecord& record = evaluation.compilation;
   const Values macros = task.space().values(evaluation.candidate);
   try {
     evaluation.entries = entries_of(task.kernel(), record);
@@ -174,7 +174,7 @@ KernelUnderTest kernel_under_test(const TuningTask& task, const Candidate& candi
 KernelUnderTest kernel_under_test(const TuningTask& task, const Evaluation& evaluation) {
   std::vector<std::size_t> shapes;
   for (const ShapeEvaluation& on : evaluation.shapes) shapes.push_back(on.shape);
-  return kernel_under_test(task, evaluation.candidate, evaluation.built.record,
+  return kernel_under_test(task, evaluation.candidate, evaluation.compilation,
                            evaluation.kernel_key, shapes);
 }
 

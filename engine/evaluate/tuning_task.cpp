@@ -5,17 +5,13 @@
 #include <set>
 #include <sstream>
 
-#include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
-#include "engine/compile/host_code.hpp"
 #include "engine/compile/source_checks.hpp"
-#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/device/arch_limits.hpp"
-#include "engine/evaluate/build_options.hpp"
+#include "engine/evaluate/builds.hpp"
 #include "engine/evaluate/manifest.hpp"
 #include "engine/evaluate/validity.hpp"
 #include "engine/problem/inputs.hpp"
@@ -23,20 +19,6 @@
 
 namespace evo {
 namespace {
-
-/// Finds the folder kernel_templates/, which holds the problems, either next to the folder of the
-/// space file or in the folder of the space file.
-std::filesystem::path find_templates_root(const SpaceDefinition& space) {
-  const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
-  for (const auto& root :
-       {folder.parent_path() / "kernel_templates", folder / "kernel_templates"}) {
-    std::error_code unknown;
-    if (std::filesystem::is_directory(root / space.problem, unknown)) return root;
-  }
-  throw SpaceError(space.file + ": problem: \"" + space.problem +
-                   "\": no folder kernel_templates/" + space.problem + " beside or in " +
-                   folder.string());
-}
 
 /// Throws if an expression of the template contains an unknown name, because such an expression
 /// would reject every candidate.
@@ -58,21 +40,6 @@ void check_macros(const Problem& problem, const Space& space, const KernelSource
   require_macros_kept(source, given, options);
 }
 
-std::string define(const std::string& name, const std::string& value) {
-  return "-D" + name + "=" + value;
-}
-
-/// The architecture for which kernels are compiled. Throws a SpaceError that names the space file
-/// and the key "arch" if the device cannot run code for the space's architecture.
-std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
-  try {
-    return compile_arch(device.arch, space.arch);
-  } catch (const InputError& error) {
-    throw SpaceError(space.file + ": arch: \"" + space.arch + "\": " + error.what() + " (" +
-                     device.name + ")");
-  }
-}
-
 }  // namespace
 
 TuningTask::TuningTask(const std::filesystem::path& space_file, const std::string& shapes,
@@ -83,19 +50,13 @@ TuningTask::TuningTask(const std::filesystem::path& space_file, const std::strin
       kernel_(problem_.kernel(definition_.template_name)),
       device_(device),
       places_(places_of(shapes.empty() ? definition_.shape : shapes)),
-      options_(options_of_space(space(), problem_, templates_root_)),
-      source_(load(kernel_, options_)),
-      with_lines_(with_lines),
-      arch_(arch_of(definition_, device_)) {
-  has_own_includes_ = !include_folders(options_).empty();
-  options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
-  (void)source_.expanded();  // fails now, before compilations, if the source cannot be exported
+      sources_(problem_, kernel_, shape(), space(), templates_root_, device_, with_lines) {
   for (const Place& place : places_) {
     (void)problem_.checked_shapes({place.shape}, kernel_);  // throws for an unsupported shape
     check_names(problem_, kernel_, *place.shape, *place.space);
   }
   require_one_build();
-  check_macros(problem_, space(), source_, options_);
+  check_macros(problem_, space(), sources_.source(), sources_.options());
 }
 
 std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) const {
@@ -112,19 +73,13 @@ std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) 
 /// Throws InputError if the timed shapes need different macros, because all shapes of a run use the
 /// same compiled kernel.
 void TuningTask::require_one_build() const {
-  const auto macros_text = [&](const Shape& shape) {
-    std::string text;
-    for (const auto& [name, value] : problem_.macros_for(shape)) {
-      text += (text.empty() ? "" : " ") + name + "=" + formula_of(value);
-    }
-    return text;
-  };
   for (const Place& place : places_) {
     if (problem_.macros_for(*place.shape) == problem_.macros_for(shape())) continue;
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
-                     macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both shapes is not supported: tune them in separate runs");
+                     macros_text(problem_, shape()) + " and " +
+                     macros_text(problem_, *place.shape) +
+                     "), so no kernel serves both: name one of them (evo-tune accepts both)");
   }
 }
 
@@ -134,24 +89,6 @@ std::vector<std::size_t> TuningTask::shapes_for(const Candidate& candidate) cons
     if (places_.size() == 1 || space(at).violated(candidate) == nullptr) allowed.push_back(at);
   }
   return allowed;
-}
-
-KernelSource TuningTask::load(const KernelSpec& spec,
-                              const std::vector<std::string>& options) const {
-  std::vector<std::filesystem::path> folders = include_folders(options);
-  for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
-  KernelSource source = load_source(spec.source, templates_root_, folders);
-  return makes_all_device_code(options) ? source : without_host_code(std::move(source));
-}
-
-CompileRequest TuningTask::request_for(const KernelSpec& spec, const KernelSource& source,
-                                       const std::vector<std::string>& options) const {
-  CompileRequest request{source, spec.entries(), arch_, options};
-  for (const auto& [name, value] : problem_.macros_for(shape())) {
-    request.options.push_back(define(name, formula_of(value)));
-  }
-  if (with_lines_) request.options.emplace_back("-lineinfo");
-  return request;
 }
 
 std::vector<std::string> TuningTask::warnings() const {
@@ -179,10 +116,10 @@ std::vector<std::string> TuningTask::warnings() const {
     if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
   }
   std::vector<std::string> texts;
-  if (has_own_includes_) return texts;  // the content of these folders is not examined
-  for (const std::string& macro : macros_never_read(source_, macros)) {
+  if (sources_.has_own_includes()) return texts;  // the content of these folders is not examined
+  for (const std::string& macro : macros_never_read(sources_.source(), macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
-                    "' is read neither by " + source_.name +
+                    "' is read neither by " + sources_.source().name +
                     " nor by the launch; all values of the macro give the same kernel");
   }
   return texts;
@@ -190,24 +127,13 @@ std::vector<std::string> TuningTask::warnings() const {
 
 std::string TuningTask::problem_key() const {
   ContentHash hash;
-  hash.add(problem_.text).add(source_.expanded());
+  hash.add(problem_.text).add(sources_.source().expanded());
   if (std::ranges::any_of(problem_.arguments, &Argument::is_drawn)) hash.add(kDrawVersion);
-  if (problem_.reference.kernel) {
-    hash.add(
-        load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());
-  }
+  if (problem_.reference.kernel) hash.add(sources_.reference_source().expanded());
   for (const std::filesystem::path& file : problem_.data_files()) {
     hash.add(file.lexically_relative(problem_.folder).string()).add_file(file);
   }
   return hash.hex();
-}
-
-CompileRequest TuningTask::request_for(const Candidate& candidate) const {
-  std::vector<std::string> options = options_;
-  for (const auto& [name, value] : space().macros(candidate)) {
-    options.push_back(define(name, value));
-  }
-  return request_for(kernel_, source_, options);
 }
 
 std::vector<CheckResult> TuningTask::checks_on(const std::vector<CheckResult>& checks,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/compiler.hpp"
+#include "engine/evaluate/kernel_sources.hpp"
 #include "engine/evaluate/validity.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/space/space.hpp"
@@ -39,19 +39,9 @@ class TuningTask {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_; }
-  /// The architecture for which kernels are compiled: the device's, or the architecture-specific
-  /// variant that the space names, such as "sm_90a".
-  [[nodiscard]] const std::string& arch() const { return arch_; }
-
-  /// The request for compiling a candidate.
-  [[nodiscard]] CompileRequest request_for(const Candidate& candidate) const;
-  /// The request for compiling `source`, another source of the problem, with `options`, the macros
-  /// that the problem sets for the timed shape and, if the task was made `with_lines`, -lineinfo.
-  [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
-                                           const std::vector<std::string>& options) const;
-  [[nodiscard]] KernelSource load(const KernelSpec& spec,
-                                  const std::vector<std::string>& options) const;
-  [[nodiscard]] const std::filesystem::path& templates_root() const { return templates_root_; }
+  [[nodiscard]] const KernelSources& sources() const { return sources_; }
+  /// See KernelSources::arch().
+  [[nodiscard]] const std::string& arch() const { return sources_.arch(); }
 
   /// Hash of the contents of problem.json, its data files, and the sources of the template and of
   /// the reference and, if inputs are drawn at random, of kDrawVersion. The hash does not cover the
@@ -82,13 +72,7 @@ class TuningTask {
   const KernelSpec& kernel_;
   DeviceInfo device_;
   std::vector<Place> places_;
-  /// normalised options for the compiler: those of the space, the include folders of the space and
-  /// of the problem, and the folders of a CUDA Toolkit if the source needs its headers
-  std::vector<std::string> options_;
-  KernelSource source_;
-  bool has_own_includes_ = false;
-  bool with_lines_;
-  std::string arch_;
+  KernelSources sources_;
 };
 
 }  // namespace evo

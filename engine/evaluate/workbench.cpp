@@ -8,11 +8,6 @@
 namespace evo {
 namespace {
 
-DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) {
-  if (!services.devices.empty()) return services.devices.front()->info();
-  return arch_limits(read_space_file(options.space_file).arch);
-}
-
 /// Whether to compile with line information. A virtual GPU needs line information to name the
 /// source lines of the defects that it finds, and to map machine instructions (SASS) to PTX lines
 /// for predicted times.
@@ -36,41 +31,71 @@ Task<> count_down(Task<> task, std::shared_ptr<Countdown> left) {
 
 }  // namespace
 
+DeviceInfo device_for(const WorkbenchOptions& options, const Services& services) {
+  if (!services.devices.empty()) return services.devices.front()->info();
+  return arch_limits(read_space_file(options.space_file).arch);
+}
+
 Workbench::Workbench(const WorkbenchOptions& options, Services services)
-    : services_(std::move(services)),
-      task_(options.space_file, options.shape, device_of(options, services_),
-            needs_lines(services_)),
+    : options_(options),
+      services_(std::move(services)),
+      with_lines_(needs_lines(services_)),
+      task_(std::in_place, options_.space_file, options_.shape, device_for(options_, services_),
+            with_lines_),
       compilations_(*services_.loop, services_.store, *services_.compilers),
       devices_(*services_.loop, std::move(services_.devices)),
-      evaluator_(*services_.loop, task_, compilations_, devices_, options.energy_s,
-                 services_.on_event),
       interpreted_(*services_.loop, std::move(services_.interpreter)) {
-  require_driver_for(services_.compilers->version(), task_.device());
-  if (!has_device()) return;
-  if (!options.allow_programs) require_no_programs(task_.problem());
-  const auto set_up = [&]() -> Task<> {
-    DeviceSetupOptions how = options.device;
-    if (options.compiles_initial_population) how.initial_population = initial_population();
-    setup_ = co_await device_setup(task_, compilations_, std::move(how));
-    co_await set_up_devices();
-  };
-  services_.loop->run(set_up());
-  if (services_.gate) {
-    workforce_ = std::make_unique<Workforce>(*services_.loop, *services_.gate, *services_.compilers,
-                                             devices_, setup_, services_.workforce,
-                                             std::move(services_.arrivals));
-  }
+  require_driver_for(services_.compilers->version(), task_->device());
+  if (has_device() && !options_.allow_programs) require_no_programs(task_->problem());
+  prepare();
+  if (!services_.gate || !has_device()) return;
+  workforce_ =
+      std::make_unique<Workforce>(*services_.loop, *services_.gate, *services_.compilers, devices_,
+                                  setup_, services_.workforce, std::move(services_.arrivals));
 }
 
 Workbench::~Workbench() { services_.loop->end_all(); }
 
+void Workbench::use_shapes(const std::string& shapes) {
+  services_.loop->end_all();
+  const DeviceInfo device = task_->device();
+  evaluator_.reset();
+  task_.emplace(options_.space_file, shapes, device, with_lines_);
+  prepare();
+}
+
+/// Prepares the evaluation of the candidates of the task.
+void Workbench::prepare() {
+  evaluator_.emplace(*services_.loop, *task_, compilations_, devices_, options_.energy_s,
+                     services_.on_event);
+  if (has_device()) services_.loop->run(set_up());
+}
+
+Task<> Workbench::set_up() {
+  DeviceSetupOptions how = options_.device;
+  if (options_.compiles_initial_population) how.initial_population = initial_population();
+  setup_ = co_await device_setup(*task_, compilations_, std::move(how));
+  co_await set_up_devices();
+}
+
 std::vector<Candidate> Workbench::initial_population() const {
   std::vector<Candidate> candidates;
-  for (const Milestone& milestone : task_.space().definition().milestones) {
-    if (!task_.shapes_for(milestone.candidate).empty()) candidates.push_back(milestone.candidate);
+  for (const Milestone& milestone : task_->space().definition().milestones) {
+    if (!task_->shapes_for(milestone.candidate).empty()) candidates.push_back(milestone.candidate);
   }
-  candidates.push_back(task_.space().defaults());
+  candidates.push_back(task_->space().defaults());
   return candidates;
+}
+
+/// Sets up a device. If workers on other hosts may join, a worker that is gone is no error.
+Task<> Workbench::set_up_device(std::size_t number) {
+  try {
+    co_await devices_.service(number).set_up(setup_);
+  } catch (const Error& error) {
+    if (!workforce_ || error.exit_code() != ExitCode::kMissing) throw;
+    devices_.leave(number);
+    if (services_.on_event) services_.on_event("device lost", error.what());
+  }
 }
 
 /// Sets up all devices in parallel.
@@ -81,24 +106,24 @@ Task<> Workbench::set_up_devices() {
     services_.loop->spawn(count_down(std::move(task), left));
   };
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (!devices_.is_lost(i)) begin(devices_.service(i).set_up(setup_));
+    if (!devices_.is_lost(i)) begin(set_up_device(i));
   }
   if (interpreted_.has_interpreter()) begin(interpreted_.set_up(interpreter_setup(setup_)));
   while (left->count > 0) co_await left->changed.wait();
   const std::string too_much =
-      interpreted_.has_interpreter() ? too_much_to_interpret(task_) : std::string();
+      interpreted_.has_interpreter() ? too_much_to_interpret(*task_) : std::string();
   if (!too_much.empty()) interpreted_.leave_out(too_much);
 }
 
 void Workbench::use_check_seed(std::uint64_t seed) {
   if (!has_device()) return;
-  setup_.check_seed = seed;
+  options_.device.check_seed = setup_.check_seed = seed;
   services_.loop->run(set_up_devices());
 }
 
 Task<HomeDevice> Workbench::home() {
   DeviceLease lease = co_await devices_.at_home(kFirstTurn);
-  co_return HomeDevice(task_, std::move(lease), passed_fully_);
+  co_return HomeDevice(*task_, std::move(lease), passed_fully_);
 }
 
 Task<> Workbench::at_home(std::function<Task<>(HomeDevice&)> work) {
@@ -117,7 +142,7 @@ Task<> Workbench::at_home(std::function<Task<>(HomeDevice&)> work) {
 
 Task<HomeDevice> Workbench::device(std::size_t number) {
   DeviceLease lease = co_await devices_.one(number, kFirstTurn);
-  co_return HomeDevice(task_, std::move(lease), passed_fully_);
+  co_return HomeDevice(*task_, std::move(lease), passed_fully_);
 }
 
 Activity Workbench::activity() const {

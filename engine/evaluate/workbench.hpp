@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ struct Services {
   WorkforceOptions workforce = {};
 };
 
+/// The model of device for which a workbench with these arguments compiles: that of its devices, or
+/// without a device, a GPU of the space's architecture.
+[[nodiscard]] DeviceInfo device_for(const WorkbenchOptions& options, const Services& services);
+
 /// The time that a run spent on each phase. Times of devices are sums over all devices.
 struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
@@ -72,8 +77,8 @@ struct Activity {
 
 /// A TuningTask, with compilers and set-up devices that evaluate its candidates.
 ///
-/// The coroutines of engine/evaluate run only inside the constructor, use_check_seed() and wait(),
-/// which block their caller.
+/// The coroutines of engine/evaluate run only inside the constructor, use_shapes(),
+/// use_check_seed() and wait(), which block their caller.
 class Workbench {
  public:
   /// Throws InputError if files cannot be tuned, and MissingError if a device or tool is missing.
@@ -82,12 +87,17 @@ class Workbench {
   Workbench(const Workbench&) = delete;
   Workbench& operator=(const Workbench&) = delete;
 
-  [[nodiscard]] const TuningTask& task() const { return task_; }
+  /// Ends all work, and prepares for other shapes of the same space, which may be compiled with
+  /// other macros. Devices, compilers and workers on other hosts stay. Objects that use task() must
+  /// not outlive this call. Throws as the constructor does, and Interrupted if a stop is requested.
+  void use_shapes(const std::string& shapes);
+
+  [[nodiscard]] const TuningTask& task() const { return *task_; }
   [[nodiscard]] EventLoop& loop() { return *services_.loop; }
   [[nodiscard]] const DevicePool& devices() const { return devices_; }
   /// Whether there is a device. Without a device, the gates after the resource gate do not run.
   [[nodiscard]] bool has_device() const { return devices_.size() > 0; }
-  [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
+  [[nodiscard]] Evaluator& evaluator() { return *evaluator_; }
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -99,18 +109,13 @@ class Workbench {
   /// Waits for the home device (see at_home()), for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
 
-  /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a stop is requested.
+  /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a condition of
+  /// EventLoop::stop_when() holds.
   template <typename T>
   T wait(Task<T> work) {
     if (workforce_) workforce_->go_on();
-    return services_.loop->run(std::move(work), stop_);
+    return services_.loop->run(std::move(work));
   }
-  /// Sets the condition on which the present wait() and every later wait() stop.
-  void stop_when(const Stop& stop) {
-    stop_ = stop;
-    services_.loop->replace_stop(stop);
-  }
-  [[nodiscard]] const Stop& stop() const { return stop_; }
 
   /// Sets the seed for the inputs of all later checks, to continue a run with its stored seed.
   void use_check_seed(std::uint64_t seed);
@@ -118,20 +123,24 @@ class Workbench {
   [[nodiscard]] Activity activity() const;
 
  private:
+  void prepare();
   Task<HomeDevice> home();
+  Task<> set_up();
+  Task<> set_up_device(std::size_t number);
   Task<> set_up_devices();
   [[nodiscard]] std::vector<Candidate> initial_population() const;
 
+  WorkbenchOptions options_;
   Services services_;
-  TuningTask task_;
+  bool with_lines_;
+  std::optional<TuningTask> task_;
   Compilations compilations_;
   DevicePool devices_;
-  Evaluator evaluator_;
+  std::optional<Evaluator> evaluator_;
   InterpretedChecks interpreted_;
   FullChecks passed_fully_;
   SessionSetup setup_;
   std::unique_ptr<Workforce> workforce_;
-  Stop stop_;
 };
 
 }  // namespace evo

@@ -133,18 +133,22 @@ Task<> Workforce::take_all() {
 }
 
 Task<> Workforce::take(std::shared_ptr<RemoteHost> host) {
+  bool is_over = false;
+  // If a stop ends this coroutine, go_on() takes the host again.
+  const AtEnd keep([&] {
+    if (!is_over) early_.push_back(host);
+  });
   const bool is_device = host->identity().role == "device";
   if (is_device && devices_.size() > 0) {
     co_await take_device(host);
-    co_return;
-  }
-  if (is_device) {
+  } else if (is_device) {
     refuse(options_, *host, "this run uses no device (--device none)");
-    co_return;
+  } else {
+    co_await compilers_.add(host, host->identity().memory_bytes);
+    if (!host->is_gone())
+      tell(options_, "worker joined", "compile worker on " + host->identity().name());
   }
-  co_await compilers_.add(host, host->identity().memory_bytes);
-  if (!host->is_gone())
-    tell(options_, "worker joined", "compile worker on " + host->identity().name());
+  is_over = true;
 }
 
 Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {

@@ -68,8 +68,8 @@ class Workforce {
   const SessionSetup& setup_;
   WorkforceOptions options_;
   int going_ = 0;
-  std::vector<std::shared_ptr<RemoteHost>> early_;
-  std::vector<Member> members_;  ///< the workers with a device
+  std::vector<std::shared_ptr<RemoteHost>> early_;  ///< hosts that go_on() takes
+  std::vector<Member> members_;                     ///< the workers with a device
 };
 
 }  // namespace evo

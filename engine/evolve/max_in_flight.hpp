@@ -9,7 +9,7 @@ namespace evo {
 /// number `slot` (0, 1, …) of a run is proposed. The first eight proposals of the default strategy
 /// do not depend on results. Later proposals improve if they wait for more results, so from slot 8
 /// on the limit starts at three and grows with the slot number until it reaches `max_in_flight`.
-/// docs/results/no-gpu.json compares the windows 1 and 64.
+/// docs/results/no-gpu.json compares the limits 1 and 64.
 [[nodiscard]] constexpr std::size_t in_flight_at(std::size_t slot, std::size_t max_in_flight) {
   constexpr std::size_t kAtFirst = 8;
   constexpr std::size_t kFewest = 3;

@@ -227,12 +227,7 @@ std::vector<const Shape*> Problem::select_shapes(const std::string& names,
     }
   };
   if (names == "all") {
-    const auto first = std::ranges::find_if(
-        shapes, [&](const Shape& candidate) { return supports(kernel, candidate); });
-    if (first == shapes.end()) return {};
-    add_where([&](const Shape& candidate) {
-      return supports(kernel, candidate) && macros_for(candidate) == macros_for(*first);
-    });
+    add_where([&](const Shape& candidate) { return supports(kernel, candidate); });
     return selected;
   }
   for (const std::string& part : split_at_commas(names)) {

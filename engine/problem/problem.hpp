@@ -342,9 +342,9 @@ class Problem {
                                                          const KernelSpec& kernel) const;
 
   /// The shapes that `names` selects, in the order of `names` and without repetition. `names` is a
-  /// list, separated by commas, of shape names and "tag:NAME"; or "all", which selects the first
-  /// shape that `kernel` supports and all others with the same compiler macros. Throws InputError
-  /// naming the known names if a name is unknown, or if a tag selects no further shape.
+  /// list, separated by commas, of shape names and "tag:NAME"; or "all", which selects all shapes
+  /// that `kernel` supports. Throws InputError naming the known names if a name is unknown, or if a
+  /// tag selects no further shape.
   [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
                                                         const KernelSpec& kernel) const;
 };

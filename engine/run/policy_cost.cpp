@@ -71,15 +71,14 @@ PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId r
   const SpaceDefinition& space = bench.task().space().definition();
   PolicyRejects result;
   std::set<std::string> kernels;
-  for (const StoredEvaluation& stored : store.evaluations(run)) {
-    const EvaluationRecord& record = stored.record;
-    const bool counts = record.rejection && record.rejection->policy_only && !record.duplicate_of &&
-                        record.compilation && kernels.insert(record.kernel_key).second;
+  for (const EvaluationRecord& stored : store.evaluations(run)) {
+    const bool counts = stored.rejection && stored.rejection->policy_only && !stored.duplicate_of &&
+                        stored.compilation && kernels.insert(stored.kernel_key).second;
     if (!counts) continue;
-    const Resources resources = store.compilation_facts(*record.compilation).resources;
-    const Candidate candidate = bench.task().space().candidate_from_json(record.config_json);
+    const Resources resources = store.compilation_facts(*stored.compilation).resources;
+    const Candidate candidate = bench.task().space().candidate_from_json(stored.config_json);
     PolicyRejects::Reject reject{stored.id, candidate,
-                                 misses_of(bench, store, candidate, record, resources, shape),
+                                 misses_of(bench, store, candidate, stored, resources, shape),
                                  resources.registers};
     for (const PolicyMiss& miss : reject.misses) {
       reject.excess = std::max(reject.excess, miss.excess());

@@ -1,33 +1,13 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "db/store.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/run/run_info.hpp"
 #include "engine/run/tuner.hpp"
 
 namespace evo {
-
-/// The settings of a new run. The Workbench holds the run's problem, space, shapes and devices.
-struct RunRequest {
-  TunerOptions tuner;
-  std::uint64_t check_seed = 0;
-  bool cold = false;
-  std::string evo_version;
-  /// If true, the run evaluates the best candidates of earlier runs (find_known()) before proposals
-  /// of the strategy.
-  bool warm_start = false;
-  /// The common name of all runs of a search over several shapes.
-  std::string group = {};
-};
-
-/// The arguments of --resume.
-struct Resumption {
-  RunId id = 0;                    ///< 0: the newest unfinished run that fits the command line
-  std::string db;                  ///< path of the database, for messages
-  std::vector<std::string> given;  ///< the options given on the command line, for example "--seed"
-};
 
 /// A search that this process executes. Each shape has its own run in the database.
 struct OpenRun {

@@ -46,7 +46,7 @@ double ShapeRun::early_stop_us() const {
   for (const CandidateId id : of_generation_) {
     const Judged& judged = judged_.at(id);
     const bool counts = may_challenge(judged) && !tournament_.was_withdrawn(id);
-    if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
+    if (counts && !elite().contains(id)) times_us.push_back(judged.record.timing->p50_us);
   }
   std::ranges::sort(times_us);
   // Timing may stop early for kernels slower than the (n + 1)-th best, where n is the capacity of
@@ -63,36 +63,18 @@ ShapeRun::Standing ShapeRun::standing() const {
   return {members.empty() ? fastest_us_ : members.front().p50_us, left_out_, control_drift_};
 }
 
-void ShapeRun::take_history(RunHistory history) {
-  for (StoredEvaluation& stored : history.evaluations) {
-    const std::pair place{stored.record.generation, stored.record.position};
-    history_.emplace(place, std::move(stored));
-  }
-  for (StoredGeneration& stored : history.generations) {
-    recorded_generations_.push_back(std::move(stored.record));
-  }
-}
-
-bool ShapeRun::knows(const SlotPlace& place, const std::string& config_json) const {
-  const auto found = history_.find({place.generation, place.position});
-  return found != history_.end() && found->second.record.config_json == config_json;
-}
-
-StoredEvaluation ShapeRun::take_recorded(const SlotPlace& place) {
-  return std::move(history_.extract({place.generation, place.position}).mapped());
-}
-
 EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& planned,
                                      const Evaluation& evaluation) const {
   const ShapeEvaluation& here = *evaluation.on(shape_);
   EvaluationRecord record;
+  record.run = run_;
   record.generation = place.generation;
   record.position = place.position;
   record.config_json = bench_.task().space().config_json(planned.candidate);
   record.key = content_key(record.config_json);
   record.origin = planned.origin;
   record.milestone = planned.milestone;
-  record.compilation = evaluation.built.id;
+  record.compilation = evaluation.compilation.id;
   record.kernel_key = evaluation.kernel_key;
   record.dynamic_shared_bytes = here.dynamic_shared_bytes;
   record.checks = bench_.task().checks_on(evaluation.checks, shape_);
@@ -101,7 +83,7 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   record.gpu = here.gpu;
   record.energy = here.energy;
   record.rejection = evaluation.rejection;
-  record.compile_ms = evaluation.built.compile_ms;
+  record.compile_ms = evaluation.compilation.wall_ms;
   record.check_ms = evaluation.check_ms;
   record.time_ms = here.time_ms;
   if (evaluation.duplicate) {
@@ -112,17 +94,16 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   return record;
 }
 
-const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluation stored,
+const EvaluationRecord& ShapeRun::take(const Candidate& candidate, EvaluationRecord stored,
                                        const Evaluation* evaluation) {
   const CandidateId id = stored.id;
   Judged& judged = judged_[id] = Judged{candidate, std::move(stored)};
-  EvaluationRecord& record = judged.stored.record;
+  EvaluationRecord& record = judged.record;
   of_generation_.push_back(id);
   all_recorded_ = all_recorded_ && evaluation == nullptr;
   if (evaluation != nullptr && evaluation->duplicate) {
     // For a duplicate, the strategy observes the outcome of the first candidate with the kernel.
-    const EvaluationRecord& first =
-        judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
+    const EvaluationRecord& first = judged_.at(first_of_kernel_.at(evaluation->kernel_key)).record;
     record.timing = first.timing;
     record.place = first.place;
     record.energy = first.energy;
@@ -144,7 +125,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
 }
 
 void ShapeRun::observe(const Judged& judged) {
-  const EvaluationRecord& record = judged.stored.record;
+  const EvaluationRecord& record = judged.record;
   Observation observation{judged.candidate};
   if (record.is_for_want_of_compiler()) return;
   if (record.rejection) {
@@ -160,26 +141,25 @@ void ShapeRun::observe(const Judged& judged) {
 
 KernelUnderTest ShapeRun::kernel_of(const Judged& judged) const {
   if (judged.kernel) return *judged.kernel;
-  const EvaluationRecord& record = judged.stored.record;
   return kernel_under_test(bench_.task(), judged.candidate,
-                           store_.compilation(record.compilation.value_or(0)), record.kernel_key,
-                           bench_.task().shapes_for(judged.candidate));
+                           store_.compilation(judged.record.compilation.value_or(0)),
+                           judged.record.kernel_key, bench_.task().shapes_for(judged.candidate));
 }
 
 /// A candidate's value of the objective; nullopt if the objective is the time or is unknown.
 std::optional<double> ShapeRun::objective_of(const Judged& judged) const {
   if (objective_.is_time()) return std::nullopt;
-  const StoredEvaluation& stored = judged.stored;
-  return objective_.of(*stored.record.timing, stored.energy ? stored.energy : stored.record.energy);
+  const EvaluationRecord& record = judged.record;
+  return objective_.of(*record.timing, record.elite_energy ? record.elite_energy : record.energy);
 }
 
 bool ShapeRun::may_challenge(const Judged& judged) const {
-  return judged.is_green() && judged.stored.record.timing->complete &&
+  return judged.is_green() && judged.record.timing->complete &&
          (objective_.is_time() || objective_of(judged));
 }
 
 EliteMember ShapeRun::member_of(const Judged& judged) const {
-  return {judged.stored.id,  judged.candidate,        judged.stored.record.timing->p50_us,
+  return {judged.record.id,  judged.candidate,        judged.record.timing->p50_us,
           kernel_of(judged), judged.only_quick_check, objective_of(judged)};
 }
 
@@ -229,14 +209,9 @@ void ShapeRun::choose_control() {
 Task<> ShapeRun::close_generation(int generation, double wall_ms) {
   choose_control();
   // In an extended run, the recorded generation may be incomplete, because a time limit ended it.
-  const bool is_recorded = !recorded_generations_.empty();
-  GenerationRecord recorded;
-  if (is_recorded) {
-    recorded = std::move(recorded_generations_.front());
-    recorded_generations_.pop_front();
-  }
-  if (is_recorded && all_recorded_) {
-    restore_generation(recorded);
+  const std::optional<GenerationRecord> recorded = history_.take_generation();
+  if (recorded && all_recorded_) {
+    restore_generation(*recorded);
   } else {
     co_await challenge(generation, challengers());
     record_generation(generation, wall_ms, co_await time_control(generation));
@@ -250,7 +225,7 @@ std::map<std::string, Rejection> ShapeRun::withdrawn_in(int generation) const {
     const auto judged = judged_.find(candidate);
     if (withdrawn.generation != generation || judged == judged_.end()) continue;
     if (withdrawn.why.gate == Gate::kProfile) continue;
-    kernels.emplace(judged->second.stored.record.kernel_key, withdrawn.why);
+    kernels.emplace(judged->second.record.kernel_key, withdrawn.why);
   }
   return kernels;
 }
@@ -274,7 +249,7 @@ std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& w
   double least = 0;
   for (const auto& [id, judged] : judged_) {
     if (!may_challenge(judged) || tournament_.was_withdrawn(id) || without.contains(id)) continue;
-    const double value = objective_of(judged).value_or(judged.stored.record.timing->p50_us);
+    const double value = objective_of(judged).value_or(judged.record.timing->p50_us);
     if (next != nullptr && value >= least) continue;
     next = &judged;
     least = value;
@@ -314,20 +289,14 @@ void ShapeRun::hold_elite(const LastGate& gate) {
     had_a_chance.insert(challenger->id);
     bench_.wait(challenge(closed_, {std::move(*challenger)}));
   }
-  if (!is_recorded_elite()) record_elite();
-}
-
-bool ShapeRun::is_recorded_elite() const {
-  return std::ranges::equal(elite().members(), last_.elite, {}, &EliteMember::id,
-                            &EliteEntry::candidate);
+  const bool is_recorded = std::ranges::equal(elite().members(), last_.elite, {}, &EliteMember::id);
+  if (!is_recorded) record_elite();
 }
 
 /// Stores the last completed generation again with the present elite.
 void ShapeRun::record_elite() {
   last_.elite.clear();
-  for (const EliteMember& member : elite().members()) {
-    last_.elite.push_back({member.id, member.p50_us});
-  }
+  for (const EliteMember& member : elite().members()) last_.elite.push_back(member.id);
   store_.record_generation(run_, last_);
 }
 
@@ -347,7 +316,7 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
 /// Gives a run whose time ended before its first comparison a winner: the fastest green kernel that
 /// passes the full check, which may end after the deadline.
 void ShapeRun::admit_fastest(int generation) {
-  bench_.stop_when({bench_.stop().requested});
+  bench_.loop().stop_when({bench_.loop().stop().requested});
   std::set<CandidateId> tried;
   while (elite().members().empty()) {
     std::optional<EliteMember> fastest = next_in_line(tried);
@@ -362,9 +331,9 @@ void ShapeRun::end_generation(int generation) {
   for (const CandidateId id : of_generation_) {
     Judged& judged = judged_.at(id);
     judged.kernel.reset();  // the database keeps the kernel's code
-    judged.stored.record.checks = {};
-    judged.stored.record.manifest_json = {};
-    if (judged.stored.record.rejection) judged.stored.record.rejection->detail = {};
+    judged.record.checks = {};
+    judged.record.manifest_json = {};
+    if (judged.record.rejection) judged.record.rejection->detail = {};
   }
   of_generation_.clear();
   all_recorded_ = true;
@@ -373,11 +342,9 @@ void ShapeRun::end_generation(int generation) {
 
 void ShapeRun::restore_generation(const GenerationRecord& generation) {
   std::vector<EliteMember> members;
-  for (const EliteEntry& entry : generation.elite) {
-    EliteMember member = member_of(judged_.at(entry.candidate));
-    member.p50_us = entry.p50_us;
-    member.only_quick_check = false;
-    members.push_back(std::move(member));
+  for (const CandidateId id : generation.elite) {
+    members.push_back(member_of(judged_.at(id)));
+    members.back().only_quick_check = false;
   }
   tournament_.restore(generation.number, std::move(members), generation.control_p50_us);
   if (generation.control_drift) control_drift_ = generation.control_drift;

@@ -1,28 +1,21 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/evaluate/workbench.hpp"
 #include "engine/evolve/strategy.hpp"
 #include "engine/run/objective.hpp"
+#include "engine/run/run_history.hpp"
 #include "engine/run/tournament.hpp"
 #include "engine/run/tuner_options.hpp"
 
 namespace evo {
-
-/// The stored evaluations and generations of a run that is resumed; empty for a new run.
-struct RunHistory {
-  std::vector<StoredEvaluation> evaluations;
-  std::vector<StoredGeneration> generations;
-};
 
 /// A candidate that is to be evaluated, with its origin (such as "milestone" or the name of a
 /// strategy).
@@ -30,12 +23,6 @@ struct Planned {
   Candidate candidate;
   std::string origin;
   std::string milestone = {};
-};
-
-/// The position of a candidate in the run: its generation, and its position in the generation.
-struct SlotPlace {
-  int generation = 0;
-  int position = 0;
 };
 
 /// The part of a search that belongs to one timed shape: a run in the database, a strategy that
@@ -50,8 +37,9 @@ class ShapeRun {
   [[nodiscard]] RunId run() const { return run_; }
   [[nodiscard]] const std::string& shape_name() const { return bench_.task().shape(shape_).name; }
   [[nodiscard]] Strategy& strategy() { return *strategy_; }
+  /// The part of the stored run that is still to be replayed.
+  [[nodiscard]] RunHistory& history() { return history_; }
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
-  [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely.
   /// For an elite of at most n kernels, this is the smaller of two times: that of the last member
   /// if the elite is full, and that of the (n + 1)-th best kernel of the elite and this generation.
@@ -69,12 +57,6 @@ class ShapeRun {
   };
   [[nodiscard]] Standing standing() const;
 
-  void take_history(RunHistory history);
-  /// True if the history (see take_history()) has this configuration at this position.
-  [[nodiscard]] bool knows(const SlotPlace& place, const std::string& config_json) const;
-  /// Removes the evaluation at this position from the history and returns it.
-  [[nodiscard]] StoredEvaluation take_recorded(const SlotPlace& place);
-
   /// Converts an evaluation to the record that the database stores for this shape.
   [[nodiscard]] EvaluationRecord record_of(const SlotPlace& place, const Planned& planned,
                                            const Evaluation& evaluation) const;
@@ -82,7 +64,7 @@ class ShapeRun {
   /// `evaluation`: the candidate's evaluation, or null if the candidate comes from the history. A
   /// duplicate gets the outcome of the first candidate with the same kernel. Returns the
   /// candidate's record.
-  const EvaluationRecord& take(const Candidate& candidate, StoredEvaluation stored,
+  const EvaluationRecord& take(const Candidate& candidate, EvaluationRecord stored,
                                const Evaluation* evaluation);
 
   /// Ends a generation: lets its green kernels challenge the elite, times the control, and stores
@@ -108,17 +90,17 @@ class ShapeRun {
   /// A stored candidate, with what the elite needs to run its kernel again.
   struct Judged {
     Candidate candidate;
-    StoredEvaluation stored;
+    EvaluationRecord record;
     std::optional<KernelUnderTest> kernel = {};  ///< for a new green candidate
     bool only_quick_check = true;                ///< assumed for recorded candidates, whose records
                                                  ///< do not say
 
     [[nodiscard]] bool is_green() const {
-      const EvaluationRecord& record = stored.record;
       return record.timing && !record.rejection && !record.duplicate_of;
     }
   };
 
+  [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   void observe(const Judged& judged);
   [[nodiscard]] std::optional<double> objective_of(const Judged& judged) const;
   /// True if the candidate is green, was timed precisely, and its objective is known.
@@ -132,7 +114,6 @@ class ShapeRun {
   void choose_control();
   void restore_generation(const GenerationRecord& generation);
   void record_generation(int generation, double wall_ms, const std::optional<double>& control_us);
-  [[nodiscard]] bool is_recorded_elite() const;
   void record_elite();
   void end_generation(int generation);
   [[nodiscard]] std::size_t rejected_last(Gate gate) const;
@@ -152,9 +133,7 @@ class ShapeRun {
   /// The control is not timed again before this point in time.
   std::chrono::steady_clock::time_point control_due_ = {};
 
-  std::map<std::pair<int, int>, StoredEvaluation> history_;  ///< by generation and position
-  std::deque<GenerationRecord> recorded_generations_;        ///< generations that are still to be
-                                                             ///< replayed
+  RunHistory history_;
   std::map<CandidateId, Judged> judged_;
   std::map<std::string, CandidateId> first_of_kernel_;
   std::vector<CandidateId> of_generation_;  ///< candidates of the current generation

@@ -79,13 +79,13 @@ SteadyTime Tuner::after(double seconds) const {
 
 TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& stop) {
   for (std::size_t i = 0; i < histories.size(); ++i) {
-    shapes_.at(i)->take_history(std::move(histories[i]));
+    shapes_.at(i)->history() = std::move(histories[i]);
   }
   started_ = bench_.loop().now();
   generation_started_ = started_;
-  bench_.stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
+  bench_.loop().stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
   const TunerEnd end = search_until(stop);
-  bench_.stop_when({&stop});
+  bench_.loop().stop_when({&stop});
   progress_.elapsed_s = milliseconds_between(started_, bench_.loop().now()) / 1e3;
   return end;
 }
@@ -133,7 +133,7 @@ Task<TunerEnd> Tuner::search() {
       fill_slots();  // so that compilers and devices are busy during the comparisons
       co_await close_generation();
     }
-    const Stop& stop = bench_.stop();
+    const Stop& stop = bench_.loop().stop();
     if (stop.requested != nullptr && *stop.requested) throw Interrupted(false);
   }
 }
@@ -269,32 +269,27 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
 /// Compares configurations: another version of evo-tune may have proposed a different one.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
-  return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
-    return shape->knows(slot.place, config);
+  return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](ShapeRun* shape) {
+    return shape->history().knows(slot.place, config);
   });
 }
 
 void Tuner::settle(const Slot& slot, const std::optional<Evaluation>& evaluation) {
   const std::vector<ShapeRun*> shapes = shapes_for(slot.planned.candidate);
-  std::vector<StoredEvaluation> stored;
+  std::vector<EvaluationRecord> records;
+  for (ShapeRun* shape : shapes) {
+    records.push_back(evaluation ? shape->record_of(slot.place, slot.planned, *evaluation)
+                                 : shape->history().take(slot.place));
+  }
   if (evaluation) {
-    std::vector<RunEvaluation> records;
-    for (const ShapeRun* shape : shapes) {
-      records.push_back({shape->run(), shape->record_of(slot.place, slot.planned, *evaluation)});
-    }
     const std::vector<CandidateId> ids = store_.record_evaluations(records);
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      stored.push_back({ids[i], records[i].run, std::move(records[i].record), {}});
-    }
-  } else {
-    for (ShapeRun* shape : shapes) stored.push_back(shape->take_recorded(slot.place));
+    for (std::size_t i = 0; i < ids.size(); ++i) records[i].id = ids[i];
   }
   Evaluated evaluated;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const CandidateId id = stored[i].id;
-    const EvaluationRecord& record = shapes[i]->take(slot.planned.candidate, std::move(stored[i]),
+    const EvaluationRecord& record = shapes[i]->take(slot.planned.candidate, std::move(records[i]),
                                                      evaluation ? &*evaluation : nullptr);
-    evaluated.shapes.push_back({shapes[i]->shape_name(), id, &record});
+    evaluated.shapes.push_back({shapes[i]->shape_name(), &record});
   }
   ++settled_of_generation_;
   if (!evaluation) ++progress_.recorded;
@@ -318,7 +313,7 @@ void Tuner::tell_generation() {
   tell_progress();
   std::vector<ShapeElite> elites;
   for (const auto& shape : shapes_) {
-    elites.push_back({shape->shape_name(), &shape->elite().members()});
+    elites.push_back({shape->shape_name(), &shape->tournament().elite().members()});
   }
   observer_.on_generation(progress_, elites);
 }
@@ -354,7 +349,8 @@ Task<> Tuner::close_generation() {
   }
   longest_comparison_s_ =
       std::max(longest_comparison_s_, milliseconds_between(start, bench_.loop().now()) / 1e3);
-  bench_.stop_when({bench_.stop().requested, after(options_.max_seconds - seconds_to_compare())});
+  bench_.loop().stop_when(
+      {bench_.loop().stop().requested, after(options_.max_seconds - seconds_to_compare())});
   interpret_elites();
   settled_of_generation_ = 0;
   generation_started_ = bench_.loop().now();
@@ -367,7 +363,9 @@ void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
   for (const auto& shape : shapes_) {
-    for (const EliteMember& member : shape->elite().members()) kernels.push_back(member.kernel);
+    for (const EliteMember& member : shape->tournament().elite().members()) {
+      kernels.push_back(member.kernel);
+    }
   }
   bench_.interpreted().want(std::move(kernels));
 }
@@ -388,7 +386,7 @@ void Tuner::settle_finished() {
 /// Lets candidates of the last, incomplete generation challenge the elite while there is time.
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
-  bench_.stop_when(stop);
+  bench_.loop().stop_when(stop);
   for (const auto& shape : shapes_) {
     shape->close_unfinished(generation_, generation_ms());
     withdraw_everywhere();

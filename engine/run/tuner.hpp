@@ -15,7 +15,6 @@ namespace evo {
 struct Evaluated {
   struct OnShape {
     std::string shape;
-    CandidateId id = 0;
     const EvaluationRecord* record = nullptr;
   };
   std::vector<OnShape> shapes;  ///< at least one
@@ -89,7 +88,7 @@ class Tuner {
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
-    return shapes_.at(shape)->elite();
+    return shapes_.at(shape)->tournament().elite();
   }
   /// The control of the first shape; null if there is no control yet.
   [[nodiscard]] const EliteMember* control() const {

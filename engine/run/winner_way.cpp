@@ -25,19 +25,19 @@ SteadyTime later(SteadyTime from, double seconds) {
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-/// Adds a deadline to the workbench's stop condition, and restores the former condition at the end
+/// Adds a deadline to the loop's stop condition, and restores the former condition at the end
 /// of the scope.
 class StopFor {
  public:
-  StopFor(Workbench& bench, SteadyTime deadline) : bench_(bench), before_(bench.stop()) {
-    bench_.stop_when({before_.requested, std::min(before_.deadline, deadline)});
+  StopFor(EventLoop& loop, SteadyTime deadline) : loop_(loop), before_(loop.stop()) {
+    loop_.stop_when({before_.requested, std::min(before_.deadline, deadline)});
   }
-  ~StopFor() { bench_.stop_when(before_); }
+  ~StopFor() { loop_.stop_when(before_); }
   StopFor(const StopFor&) = delete;
   StopFor& operator=(const StopFor&) = delete;
 
  private:
-  Workbench& bench_;
+  EventLoop& loop_;
   Stop before_;
 };
 
@@ -256,7 +256,7 @@ void WayFinder::note_unchecked(WinnerWay& way) {
 
 FoundWay WayFinder::find(const WayStart& start, double seconds) {
   const SteadyTime now = bench_.loop().now();
-  const StopFor stop(bench_, later(now, seconds));
+  const StopFor stop(bench_.loop(), later(now, seconds));
   WinnerWay way{.start = start.name, .winner = winner_.id};
   gains_.clear();
   try {

@@ -32,8 +32,7 @@ void EventLoop::spawn(Task<> task) {
   });
 }
 
-void EventLoop::run_to_end(Task<> task, const Stop& stop) {
-  stop_ = stop;
+void EventLoop::run(Task<> task) {
   watched_ = {};  // so that the first call of watch_ is immediate
   bool is_done = false;
   std::exception_ptr error;
@@ -50,7 +49,6 @@ void EventLoop::run_to_end(Task<> task, const Stop& stop) {
     }
     run_one(why_ ? now() : std::min(now() + kLookForStop, stop_.deadline));
   }
-  stop_ = {};
   why_ = nullptr;
   if (error) std::rethrow_exception(error);
 }

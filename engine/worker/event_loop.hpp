@@ -42,18 +42,19 @@ class EventLoop {
   void spawn(Task<> task);
 
   /// Runs `task` to its end and returns its value; spawned tasks run meanwhile. Rethrows exceptions
-  /// of `task` and of spawned tasks, and throws Interrupted if a condition of `stop` holds. All
+  /// of `task` and of spawned tasks, and throws Interrupted if a condition of stop() holds. All
   /// coroutines have ended when run() throws.
   template <typename T>
-  [[nodiscard]] T run(Task<T> task, const Stop& stop = {}) {
+  [[nodiscard]] T run(Task<T> task) {
     std::optional<T> value;
-    run_to_end(assign(std::move(task), value), stop);
+    run(assign(std::move(task), value));
     return *std::move(value);
   }
-  void run(Task<> task, const Stop& stop = {}) { run_to_end(std::move(task), stop); }
+  void run(Task<> task);
 
-  /// Replaces the conditions on which the present run() stops.
-  void replace_stop(const Stop& stop) { stop_ = stop; }
+  /// Sets the conditions on which the present run() and every later run() stop.
+  void stop_when(const Stop& stop) { stop_ = stop; }
+  [[nodiscard]] const Stop& stop() const { return stop_; }
 
   /// Ends all spawned tasks. Call end_all() before you destroy objects that spawned tasks use.
   void end_all();
@@ -86,7 +87,6 @@ class EventLoop {
     value.emplace(co_await std::move(task));
   }
 
-  void run_to_end(Task<> task, const Stop& stop);
   void begin(Task<> task, std::function<void(std::exception_ptr)> at_end);
   void look_at_stop();
   void end_all_with(std::exception_ptr why);

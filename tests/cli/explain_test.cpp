@@ -38,7 +38,7 @@ TEST_F(Explain, StepsFromTheDefaultAndTheFirstMilestoneLeadToTheWinner) {
   for (const WinnerWay& way : ways) {
     EXPECT_EQ(way.winner, winner);
     EXPECT_EQ(json::parse(way.steps.back().config_json),
-              json::parse(store.evaluation(winner).record.config_json));
+              json::parse(store.evaluation(winner).config_json));
     for (std::size_t i = 1; i < way.steps.size(); ++i) {
       EXPECT_FALSE(way.steps[i].changes.empty());
       EXPECT_TRUE(way.steps[i].pairs > 0 || way.steps[i].note == "the same kernel")

@@ -113,7 +113,7 @@ TEST_F(EvoExport, WhatMayHavePassedOnlyAQuickCheckSaysSo) {
   const CandidateId best = add(run_, 0, "a", 10);
   const CandidateId other = add(run_, 1, "b", 20);
   EXPECT_THAT(run("--out .").err, HasSubstr("may have passed only a shortened check"));
-  store_.record_generation(run_, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+  store_.record_generation(run_, {.number = 0, .elite = {best}});
   EXPECT_THAT(run("--out .").err, Not(HasSubstr("only_quick_check")));
   EXPECT_THAT(
       run("--out . --candidate " + std::to_string(other)).err,

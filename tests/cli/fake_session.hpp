@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -31,6 +33,19 @@ class FakeSession {
   /// is correct.
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
+  }
+  /// Writes a problem with a macro IS_TINY, which is 1 for the shape "single" and 0 for "mission"
+  /// and "ragged", and a space without defects, in the folder two_builds/. Returns options for
+  /// evo-tune: the space, and all shapes.
+  [[nodiscard]] std::string all_of_two_builds() const {
+    const std::filesystem::path project = folder_.path() / "two_builds";
+    std::filesystem::copy(source_folder() / "tests/planted", project,
+                          std::filesystem::copy_options::recursive);
+    const std::filesystem::path file = project / "kernel_templates/planted/problem.json";
+    nlohmann::json problem = nlohmann::json::parse(std::ifstream(file));
+    problem["macros"] = {{"IS_TINY", "N < 10"}};
+    std::ofstream(file) << problem.dump();
+    return "--space " + (project / "search_spaces/wide.json").string() + " --shape all ";
   }
   /// The value of --timeout in seconds: short, because tests wait this long for each hanging
   /// kernel, but longer if a sanitizer slows the programs down.

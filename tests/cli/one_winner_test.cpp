@@ -66,11 +66,7 @@ class OneWinner : public testing::Test {
     return store_.record_evaluation(run, record);
   }
   void close(RunId run, const std::vector<CandidateId>& elite, RunStatus status) {
-    GenerationRecord generation{.number = 0};
-    for (const CandidateId id : elite) {
-      generation.elite.push_back({id, store_.evaluation(id).record.timing->p50_us});
-    }
-    store_.record_generation(run, generation);
+    store_.record_generation(run, {.number = 0, .elite = elite});
     store_.finish_run(run, status);
   }
   void tie(RunId run, CandidateId challenger, CandidateId incumbent) {
@@ -87,7 +83,7 @@ class OneWinner : public testing::Test {
     return run_program(command, folder_.path());
   }
   int tile_of(std::int64_t candidate) const {
-    return json_of(store_.evaluation(candidate).record.config_json).at("TILE").get<int>();
+    return json_of(store_.evaluation(candidate).config_json).at("TILE").get<int>();
   }
   static nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
 

@@ -28,7 +28,7 @@ class Output : public testing::Test {
     green.manifest_json = R"({"entry": "k", "shape": {}, "arguments": [], "launch": {}})";
     const CandidateId best = store.record_evaluation(run, green);
     store.record_evaluation(run, sample::rejected(0, 1, {Gate::kBuild, "error: planted"}));
-    store.record_generation(run, {.number = 0, .elite = {{best, 10}}});
+    store.record_generation(run, {.number = 0, .elite = {best}});
     store.finish_run(run, RunStatus::kFinished);
     write_file(session_.path("k.ptx"),
                ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n");

@@ -53,15 +53,15 @@ Outcomes read_back(const FakeSession& session, const std::string& name) {
 Outcomes stored(const FakeSession& session, const std::map<Gate, std::string>& words) {
   constexpr double kUsPerMs = 1000;
   Outcomes found;
-  for (const StoredEvaluation& evaluation : session.store().evaluations(1)) {
-    const EvaluationRecord& record = evaluation.record;
+  for (const EvaluationRecord& evaluation : session.store().evaluations(1)) {
     std::map<std::string, std::string> values;
-    const json configuration = json::parse(record.config_json);
+    const json configuration = json::parse(evaluation.config_json);
     for (const auto& [macro, value] : configuration.items()) {
       values[macro] = value.is_string() ? value.get<std::string>() : value.dump();
     }
-    found[json(values).dump()] = record.rejection ? words.at(record.rejection->gate)
-                                                  : json(record.timing->p50_us / kUsPerMs).dump();
+    found[json(values).dump()] = evaluation.rejection
+                                     ? words.at(evaluation.rejection->gate)
+                                     : json(evaluation.timing->p50_us / kUsPerMs).dump();
   }
   return found;
 }

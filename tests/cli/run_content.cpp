@@ -57,23 +57,22 @@ std::string evaluation_line(const EvaluationRecord& record, const std::string& f
 std::vector<std::string> run_content(const Store& store, RunId run) {
   std::vector<std::string> lines;
   std::map<CandidateId, std::string> places;
-  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
-    const EvaluationRecord& record = evaluation.record;
-    places[evaluation.id] = place(record);
-    const std::string first = record.duplicate_of ? places.at(*record.duplicate_of) : "";
-    lines.push_back(evaluation_line(record, first));
-    if (record.compilation) {
-      const CompilationRecord compilation = store.compilation(*record.compilation);
-      lines.push_back("compiled " + place(record) + " " + compilation.key + " " +
+  for (const EvaluationRecord& evaluation : store.evaluations(run)) {
+    places[evaluation.id] = place(evaluation);
+    const std::string first = evaluation.duplicate_of ? places.at(*evaluation.duplicate_of) : "";
+    lines.push_back(evaluation_line(evaluation, first));
+    if (evaluation.compilation) {
+      const CompilationRecord compilation = store.compilation(*evaluation.compilation);
+      lines.push_back("compiled " + place(evaluation) + " " + compilation.key + " " +
                       compilation.ptx_hash + " " + compilation.error);
     }
   }
   for (const StoredGeneration& generation : store.generations(run)) {
     std::string line = "generation " + std::to_string(generation.record.number) + " control " +
                        std::to_string(generation.record.control_p50_us.value_or(0)) + " elite";
-    for (const EliteEntry& entry : generation.record.elite) {
-      const Timing timing = *store.evaluation(entry.candidate).record.timing;
-      line += " " + places.at(entry.candidate) + " " + std::to_string(entry.p50_us) + " p90 " +
+    for (const CandidateId entry : generation.record.elite) {
+      const Timing timing = *store.evaluation(entry).timing;
+      line += " " + places.at(entry) + " " + std::to_string(timing.p50_us) + " p90 " +
               std::to_string(timing.p90_us) + " samples " + std::to_string(timing.samples) +
               (timing.complete ? "" : " stopped early");
     }

@@ -38,7 +38,7 @@ struct Options {
   int pause_ms = 400;         ///< mean time between two disturbances by this program
 };
 
-constexpr int kChildren = 50;
+constexpr int kOffspring = 50;
 
 /// The evaluations that evo-tune reported as stored: the generation and the position of a
 /// candidate, and its outcome.
@@ -97,11 +97,11 @@ class Soak {
 
  private:
   [[nodiscard]] std::string command(bool resumes) const {
-    const int generations = (options_.evaluations + kChildren - 1) / kChildren;
+    const int generations = (options_.evaluations + kOffspring - 1) / kOffspring;
     return "evo-tune --space " +
            (source_folder() / "tests/planted/search_spaces/soak.json").string() +
            " --device fake:measured --timeout 1 --jobs 2 --strategy random --json --seed " +
-           std::to_string(options_.seed % 1000) + " --offspring " + std::to_string(kChildren) +
+           std::to_string(options_.seed % 1000) + " --offspring " + std::to_string(kOffspring) +
            " --generations " + std::to_string(generations) + (resumes ? " --resume" : "");
   }
 
@@ -232,12 +232,11 @@ class Soak {
     std::map<std::pair<int, int>, std::string> stored;
     std::set<std::string> configurations;
     std::size_t wrong_green = 0;
-    for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-      const EvaluationRecord& record = evaluation.record;
-      stored[{record.generation, record.position}] = outcome_of(record);
-      configurations.insert(record.config_json);
-      const bool sound = record.config_json.find(R"("BUG":"none")") != std::string::npos;
-      wrong_green += !record.rejection && record.timing && !sound ? 1 : 0;
+    for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+      stored[{evaluation.generation, evaluation.position}] = outcome_of(evaluation);
+      configurations.insert(evaluation.config_json);
+      const bool sound = evaluation.config_json.find(R"("BUG":"none")") != std::string::npos;
+      wrong_green += !evaluation.rejection && evaluation.timing && !sound ? 1 : 0;
       ++evaluations_;
     }
     std::size_t lost = 0;

@@ -34,9 +34,9 @@ TEST_F(Steps, AreTunedToAnEliteAsOneKernel) {
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const Store store = Store::open_read_only(project_.folder() / "evo.db");
   std::set<std::string> keys;
-  for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-    EXPECT_FALSE(evaluation.record.rejection) << evaluation.record.rejection->reason;
-    keys.insert(evaluation.record.kernel_key);
+  for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+    EXPECT_FALSE(evaluation.rejection) << evaluation.rejection->reason;
+    keys.insert(evaluation.kernel_key);
   }
   EXPECT_EQ(keys.size(), 4U);
   EXPECT_EQ(elite_of_run(store, 1).size(), 3U);

@@ -75,8 +75,8 @@ TEST_F(BadInput, TheDevicesOwnVariantIsCompiledForWhenTheSpaceAsks) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("fake GPU, sm_90a"), Not(HasSubstr("is written for"))));
   const Store store = session_.store();
-  const StoredEvaluation winner = store.evaluation(elite_of_run(store, 1).front().candidate);
-  EXPECT_EQ(store.compilation(*winner.record.compilation).arch, "sm_90a");
+  const EvaluationRecord winner = store.evaluation(elite_of_run(store, 1).front().candidate);
+  EXPECT_EQ(store.compilation(*winner.compilation).arch, "sm_90a");
 }
 
 TEST_F(BadInput, EmptyValueList) {

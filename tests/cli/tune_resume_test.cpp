@@ -20,13 +20,13 @@ using testing::HasSubstr;
 /// made the same decisions.
 std::vector<std::string> history(const Store& store, RunId run) {
   std::vector<std::string> entries;
-  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
-    const EvaluationRecord& record = evaluation.record;
-    std::string outcome = record.rejection ? std::string(to_string(record.rejection->gate))
-                                           : std::to_string(record.timing->p50_us);
-    if (record.duplicate_of) outcome += " again";
-    entries.push_back(std::to_string(record.generation) + "." + std::to_string(record.position) +
-                      " " + record.config_json + " " + outcome);
+  for (const EvaluationRecord& evaluation : store.evaluations(run)) {
+    std::string outcome = evaluation.rejection ? std::string(to_string(evaluation.rejection->gate))
+                                               : std::to_string(evaluation.timing->p50_us);
+    if (evaluation.duplicate_of) outcome += " again";
+    entries.push_back(std::to_string(evaluation.generation) + "." +
+                      std::to_string(evaluation.position) + " " + evaluation.config_json + " " +
+                      outcome);
   }
   return entries;
 }
@@ -35,8 +35,8 @@ std::vector<std::string> elites(const Store& store, RunId run) {
   std::vector<std::string> entries;
   for (const StoredGeneration& generation : store.generations(run)) {
     std::string entry = std::to_string(generation.record.number) + ":";
-    for (const EliteEntry& member : generation.record.elite) {
-      entry += " " + store.evaluation(member.candidate).record.config_json;
+    for (const CandidateId member : generation.record.elite) {
+      entry += " " + store.evaluation(member).config_json;
     }
     entries.push_back(entry);
   }

@@ -29,10 +29,10 @@ class EvoTunePlanted : public testing::Test {
   }
   static void TearDownTestSuite() { session_.reset(); }
 
-  static std::map<std::string, StoredEvaluation> milestones() {
-    std::map<std::string, StoredEvaluation> found;
-    for (const StoredEvaluation& evaluation : session_->store().evaluations(1)) {
-      if (!evaluation.record.milestone.empty()) found[evaluation.record.milestone] = evaluation;
+  static std::map<std::string, EvaluationRecord> milestones() {
+    std::map<std::string, EvaluationRecord> found;
+    for (const EvaluationRecord& evaluation : session_->store().evaluations(1)) {
+      if (!evaluation.milestone.empty()) found[evaluation.milestone] = evaluation;
     }
     return found;
   }
@@ -106,7 +106,7 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
   const auto found = milestones();
   for (const auto& [name, want] : expected) {
     ASSERT_TRUE(found.contains(name)) << name;
-    const auto& rejection = found.at(name).record.rejection;
+    const auto& rejection = found.at(name).rejection;
     ASSERT_TRUE(rejection.has_value()) << name << " passed every gate";
     EXPECT_EQ(to_string(rejection->gate), to_string(want.gate))
         << name << ": " << rejection->reason;
@@ -115,14 +115,14 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
     EXPECT_EQ(rejection->policy_only, by_policy) << name;
   }
   for (const char* name : {"clean", "narrow", "long"}) {
-    EXPECT_FALSE(found.at(name).record.rejection.has_value()) << name;
+    EXPECT_FALSE(found.at(name).rejection.has_value()) << name;
   }
 }
 
 TEST_F(EvoTunePlanted, TheSameKernelIsNotRunTwice) {
   const auto found = milestones();
-  EXPECT_EQ(found.at("alias").record.duplicate_of, found.at("clean").id);
-  EXPECT_EQ(found.at("alias").record.check_ms, 0);
+  EXPECT_EQ(found.at("alias").duplicate_of, found.at("clean").id);
+  EXPECT_EQ(found.at("alias").check_ms, 0);
 }
 
 TEST_F(EvoTunePlanted, ReplacedWorkersAreEvents) {
@@ -134,14 +134,14 @@ TEST_F(EvoTunePlanted, ReplacedWorkersAreEvents) {
 
 TEST_F(EvoTunePlanted, CompilersThatDiedAreNotRemembered) {
   const auto found = milestones();
-  EXPECT_FALSE(found.at("crashes compiler").record.compilation.has_value());
-  EXPECT_TRUE(found.at("does not compile").record.compilation.has_value());
+  EXPECT_FALSE(found.at("crashes compiler").compilation.has_value());
+  EXPECT_TRUE(found.at("does not compile").compilation.has_value());
 }
 
 TEST_F(EvoTunePlanted, CandidatesAreDistinct) {
   std::set<std::string> configs;
-  const std::vector<StoredEvaluation> all = session_->store().evaluations(1);
-  for (const StoredEvaluation& evaluation : all) configs.insert(evaluation.record.config_json);
+  const std::vector<EvaluationRecord> all = session_->store().evaluations(1);
+  for (const EvaluationRecord& evaluation : all) configs.insert(evaluation.config_json);
   EXPECT_EQ(configs.size(), all.size());
 }
 
@@ -276,10 +276,10 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
   const FakeSession session;
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet --no-warm-start")).exit_code, 0);
-  for (const StoredEvaluation& evaluation : session.store().evaluations(2)) {
+  for (const EvaluationRecord& evaluation : session.store().evaluations(2)) {
     // The second run repeats a compilation if the compiler process died in the first run.
-    if (evaluation.record.config_json.find("crashes_compiler") != std::string::npos) continue;
-    EXPECT_EQ(evaluation.record.compile_ms, 0) << evaluation.record.config_json;
+    if (evaluation.config_json.find("crashes_compiler") != std::string::npos) continue;
+    EXPECT_EQ(evaluation.compile_ms, 0) << evaluation.config_json;
   }
 }
 
@@ -304,9 +304,9 @@ TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
   std::map<std::string, std::set<std::string>> reasons;
   std::set<CandidateId> withdrawn;
   for (const WithdrawalRecord& record : store.withdrawals(1)) withdrawn.insert(record.candidate);
-  for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-    const json config = json::parse(evaluation.record.config_json);
-    const auto& rejection = evaluation.record.rejection;
+  for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+    const json config = json::parse(evaluation.config_json);
+    const auto& rejection = evaluation.rejection;
     reasons[config["BUG"]].insert(rejection ? rejection->reason : "green");
     if (withdrawn.contains(evaluation.id)) {
       EXPECT_EQ(config["BUG"], "fails_since_a_pair");
@@ -324,13 +324,12 @@ TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
   }
   EXPECT_EQ(reasons["is_killed_once"], std::set<std::string>{"green"});
   for (const StoredGeneration& generation : store.generations(1)) {
-    for (const EliteEntry& entry : generation.record.elite) {
-      const json config = json::parse(store.evaluation(entry.candidate).record.config_json);
+    for (const CandidateId entry : generation.record.elite) {
+      const json config = json::parse(store.evaluation(entry).config_json);
       EXPECT_NE(config["BUG"], "fails_in_pairs");
-      const bool left = withdrawn.contains(entry.candidate) &&
+      const bool left = withdrawn.contains(entry) &&
                         store.withdrawals(1).front().generation <= generation.record.number;
-      EXPECT_FALSE(left) << "candidate " << entry.candidate
-                         << " was withdrawn, but is in the elite";
+      EXPECT_FALSE(left) << "candidate " << entry << " was withdrawn, but is in the elite";
     }
   }
   const ProgramResult exported =

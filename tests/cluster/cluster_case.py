@@ -138,8 +138,10 @@ class Cluster(unittest.TestCase):
             os.kill(one, signal.SIGKILL)
         self.assertFalse(left)
 
+    space = SPACE
+
     def command(self, database, more):
-        return [BIN / "evo-tune", "--space", SPACE, "--strategy", "random", "--generations", "12", "--offspring", "12",
+        return [BIN / "evo-tune", "--space", self.space, "--strategy", "random", "--generations", "12", "--offspring", "12",
                 "--max-in-flight", "12", "--seed", "7", "--check-seed", "5", "--jobs", "1", "--quiet",
                 "--db", self.folder / database, *more]
 

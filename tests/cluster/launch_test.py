@@ -1,8 +1,10 @@
 """Tests workers that --launch or the test itself starts, and programs that send replayed, truncated
 or random data to the port of a run."""
 
+import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,7 +12,7 @@ import threading
 import time
 import unittest
 
-from cluster_case import BIN, LEASE_S, PATIENCE_S, Cluster, children, free_ports, kilobytes
+from cluster_case import BIN, LEASE_S, PATIENCE_S, SPACE, Cluster, children, free_ports, kilobytes
 
 
 class LaunchTest(Cluster):
@@ -49,6 +51,19 @@ class LaunchTest(Cluster):
         self.assertEqual(len(text), 1)
         self.assertRegex(text[0], "GPU GPU-1 is already in this run, lent by n[12]: give each worker a GPU")
         self.assertEqual(len(set(self.rows("SELECT host FROM timing"))), 1)
+
+    def test_the_workers_stay_for_the_shapes_of_another_build(self):
+        shutil.copytree(SPACE.parent.parent, self.folder / "planted")
+        self.space = self.folder / "planted/search_spaces/wide.json"
+        file = self.folder / "planted/kernel_templates/planted/problem.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"macros": {"IS_TINY": "N < 10"}}))
+        run = self.tune("many.db", self.workers + self.devices + ["--shape", "all"])
+        self.expect(self.is_complete, "the four devices and the four compilers do not join the run")
+        self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+        self.assertEqual(self.rows("SELECT shape FROM run"), ["mission", "ragged", "single"])
+        self.assertTrue(self.is_complete(), "no worker joins twice")
+        hosts = "SELECT DISTINCT host FROM timing t JOIN candidate c ON c.id = t.candidate_id WHERE c.run_id = 3"
+        self.assertEqual(sorted(self.rows(hosts)), list(self.nodes))
 
     def test_no_device_comes(self):
         run = self.tune("many.db", self.workers + ["--worker-device", "fake:none", "--worker-jobs", "0"])

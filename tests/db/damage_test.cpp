@@ -35,7 +35,7 @@ class Damage : public testing::Test {
     }
     store.record_evaluation(run, sample::duplicate(0, 6, best));
     store.record_evaluation(run, sample::rejected(0, 7, {Gate::kBuild, "error: planted"}));
-    store.record_generation(run, {.number = 0, .elite = {{best, 10}, {best + 1, 11}}});
+    store.record_generation(run, {.number = 0, .elite = {best, best + 1}});
     store.finish_run(run, RunStatus::kFinished);
   }
 
@@ -54,12 +54,13 @@ class Damage : public testing::Test {
              << row.tflops << ' ' << row.registers << ' ' << row.shared_bytes << ' '
              << row.max_abs_error.value_or(-1) << row.config_json << to_string(row.kind)
              << row.candidate << '\n';
-        const StoredEvaluation evaluation = store.evaluation(row.candidate);
-        text << store.compilation(*evaluation.record.compilation).cubin << '\n';
+        const EvaluationRecord evaluation = store.evaluation(row.candidate);
+        text << store.compilation(*evaluation.compilation).cubin << '\n';
       }
     }
     for (const MilestoneResult& result : milestone_results(store, 1)) {
-      text << result.milestone << result.candidate << ' ' << result.p50_us.value_or(-1) << '\n';
+      text << result.evaluation.milestone << result.evaluation.id << ' '
+           << result.p50_us.value_or(-1) << '\n';
     }
     const RejectionSummary summary = rejections(store, 1);
     text << summary.evaluated << ' ' << summary.green << ' ' << summary.rejected << ' '

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr int kGenerations = 2;
-constexpr int kChildren = 2;
+constexpr int kOffspring = 2;
 
 /// Stores a whole run step by step, but skips steps that are stored already.
 class Script {
@@ -35,8 +35,8 @@ class Script {
     Store store = Store::open(file_);
     if (!run_) run_ = store.start_run(sample::run_info());
     for (; generation_ < kGenerations; ++generation_, position_ = 0) {
-      for (; position_ < kChildren; ++position_) evaluate(store);
-      store.record_generation(*run_, {.number = generation_, .elite = {{best_, 10}}});
+      for (; position_ < kOffspring; ++position_) evaluate(store);
+      store.record_generation(*run_, {.number = generation_, .elite = {best_}});
     }
     store.finish_run(*run_, RunStatus::kFinished);
     finished_ = true;
@@ -53,12 +53,12 @@ class Script {
       return;
     }
     EXPECT_EQ(store.evaluations(*run_).size(),
-              static_cast<std::size_t>(generation_ * kChildren + position_));
+              static_cast<std::size_t>(generation_ * kOffspring + position_));
     EXPECT_EQ(store.generations(*run_).size(), static_cast<std::size_t>(generation_));
-    for (const StoredEvaluation& evaluation : store.evaluations(*run_)) {
-      EXPECT_TRUE(evaluation.record.timing.has_value());
-      EXPECT_EQ(evaluation.record.checks.size(), 2U);
-      EXPECT_EQ(store.compilation(*evaluation.record.compilation).cubin.size(), kCubinBytes);
+    for (const EvaluationRecord& evaluation : store.evaluations(*run_)) {
+      EXPECT_TRUE(evaluation.timing.has_value());
+      EXPECT_EQ(evaluation.checks.size(), 2U);
+      EXPECT_EQ(store.compilation(*evaluation.compilation).cubin.size(), kCubinBytes);
     }
     EXPECT_EQ(store.run(*run_).status, finished_ ? RunStatus::kFinished : RunStatus::kRunning);
   }

@@ -43,7 +43,7 @@ class EliteView : public testing::Test {
 
 TEST_F(EliteView, HasTheColumnsAPersonAsksFor) {
   const CandidateId best = add_green(run_, 0, 0, "a", 10);
-  store_.record_generation(run_, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+  store_.record_generation(run_, {.number = 0, .elite = {best}});
   SQLite::Statement statement(store_.connection().database(), "SELECT * FROM elite");
   std::string names;
   for (int i = 0; i < statement.getColumnCount(); ++i)
@@ -63,11 +63,13 @@ TEST_F(EliteView, HasTheColumnsAPersonAsksFor) {
 TEST_F(EliteView, FollowsTheRunsOwnRankingOfItsLatestGeneration) {
   const CandidateId a = add_green(run_, 0, 0, "a", 10.0);
   const CandidateId b = add_green(run_, 0, 1, "b", 10.1);
-  store_.record_generation(run_, {.number = 0, .elite = {{a, 10.0}, {b, 10.1}}});
+  store_.record_generation(run_, {.number = 0, .elite = {a, b}});
   // The elite ranks b before a, although the stored time of a is shorter.
-  store_.record_generation(run_, {.number = 1, .elite = {{b, 10.0}, {a, 10.05}}});
+  store_.record_generation(run_, {.number = 1, .elite = {b, a}});
   EXPECT_THAT(rows(store_, "SELECT rank, candidate FROM elite"),
               ElementsAre("1|" + std::to_string(b), "2|" + std::to_string(a)));
+  EXPECT_THAT(rows(store_, "SELECT p50_us FROM elite_member WHERE generation = 1 ORDER BY rank"),
+              ElementsAre("10.1", "10.0"));
 }
 
 TEST_F(EliteView, BeforeTheFirstGenerationEndsRanksDistinctKernelsByP50) {
@@ -129,7 +131,7 @@ TEST_F(EliteView, AWithdrawnCandidateIsNeitherGreenNorInTheElite) {
   withdraw();
   EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others)
       << "before the first generation ends";
-  store_.record_generation(run_, {.number = 0, .elite = {{first, 10}, {second, 11}}});
+  store_.record_generation(run_, {.number = 0, .elite = {first, second}});
   EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others);
   EXPECT_THAT(
       rows(store_, "SELECT outcome, p50_us, gate, reason FROM evaluation ORDER BY position"),

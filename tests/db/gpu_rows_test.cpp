@@ -64,17 +64,17 @@ TEST_F(GpuRows, AreGivenBackAsTheyWere) {
   store_.record_energy(full, longer);
   store_.record_profile(full, kCounted);
   store_.record_profile(full, kCounted);
-  const StoredEvaluation evaluation = store_.evaluation(full);
-  EXPECT_EQ(evaluation.record.gpu, full_state());
-  EXPECT_EQ(evaluation.record.energy, brief);
-  EXPECT_EQ(evaluation.energy, longer);
+  const EvaluationRecord evaluation = store_.evaluation(full);
+  EXPECT_EQ(evaluation.gpu, full_state());
+  EXPECT_EQ(evaluation.energy, brief);
+  EXPECT_EQ(evaluation.elite_energy, longer);
   EXPECT_EQ(evaluation.profile, kCounted);
-  EXPECT_EQ(store_.evaluation(sparse).record.gpu, GpuState{.looks = 1});
-  EXPECT_FALSE(store_.evaluation(none).record.gpu.has_value());
-  EXPECT_FALSE(store_.evaluation(none).energy.has_value());
+  EXPECT_EQ(store_.evaluation(sparse).gpu, GpuState{.looks = 1});
+  EXPECT_FALSE(store_.evaluation(none).gpu.has_value());
+  EXPECT_FALSE(store_.evaluation(none).elite_energy.has_value());
   EXPECT_FALSE(store_.evaluation(none).profile.has_value());
   const CandidateId twin = store_.record_evaluation(run_, sample::duplicate(0, position_, full));
-  EXPECT_EQ(store_.evaluation(twin).energy, longer)
+  EXPECT_EQ(store_.evaluation(twin).elite_energy, longer)
       << "a duplicate shows the energy of the kernel that it repeats";
   EXPECT_EQ(elite_of_run(store_, run_).front().launch_mj, 1.4);
 }

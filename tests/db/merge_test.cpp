@@ -36,7 +36,7 @@ class MergeTest : public testing::Test {
       const CandidateId candidate = store.record_evaluation(run, record);
       if (i == 0) best = candidate;
     }
-    store.record_generation(run, {.number = generation, .elite = {{best, 10}}});
+    store.record_generation(run, {.number = generation, .elite = {best}});
     store.record_event(run, "warning", "text");
   }
 

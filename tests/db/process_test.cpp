@@ -50,7 +50,7 @@ void tune(const std::filesystem::path& file, int generations, int children) {
       const CompilationId id = store.put_compilation(sample::compilation(name));
       best = store.record_evaluation(run, sample::green(generation, position, id, 10));
     }
-    store.record_generation(run, {.number = generation, .elite = {{best, 10}}});
+    store.record_generation(run, {.number = generation, .elite = {best}});
   }
   store.finish_run(run, RunStatus::kFinished);
 }
@@ -60,10 +60,10 @@ TEST(Processes, AllSucceedOnOneDatabaseThatNoneOfThemMadeBefore) {
   const auto file = folder.path() / "evo.db";
   constexpr int kProcesses = 4;
   constexpr int kGenerationsEach = 20;
-  constexpr int kChildrenEach = 8;
+  constexpr int kOffspringEach = 8;
   std::vector<pid_t> processes;
   for (int i = 0; i < kProcesses; ++i) {
-    processes.push_back(start([&] { tune(file, kGenerationsEach, kChildrenEach); }));
+    processes.push_back(start([&] { tune(file, kGenerationsEach, kOffspringEach); }));
   }
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
 
@@ -71,12 +71,12 @@ TEST(Processes, AllSucceedOnOneDatabaseThatNoneOfThemMadeBefore) {
   ASSERT_EQ(store.runs().size(), static_cast<std::size_t>(kProcesses));
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
-    EXPECT_EQ(run.evaluated, kGenerationsEach * kChildrenEach);
+    EXPECT_EQ(run.evaluated, kGenerationsEach * kOffspringEach);
     EXPECT_EQ(run.last_generation, kGenerationsEach - 1);
   }
   SQLite::Database& database = store.connection().database();
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM compilation").getInt(),
-            kGenerationsEach * kChildrenEach)
+            kGenerationsEach * kOffspringEach)
       << "four processes store the same compilations, and each must be stored once";
 }
 

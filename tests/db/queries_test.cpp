@@ -76,12 +76,12 @@ TEST_F(Queries, TheMilestoneTableComparesEachMilestoneWithTheGreenOneBefore) {
   add_green(run_, 0, 4, "c", 1);
   const std::vector<MilestoneResult> results = milestone_results(store_, run_);
   ASSERT_EQ(results.size(), 4U);
-  EXPECT_EQ(results[0].milestone, "baseline");
+  EXPECT_EQ(results[0].evaluation.milestone, "baseline");
   EXPECT_FALSE(results[0].speedup.has_value());
   EXPECT_FALSE(results[1].p50_us.has_value());
-  EXPECT_EQ(results[1].rejection->reason, "wrong");
+  EXPECT_EQ(results[1].evaluation.rejection->reason, "wrong");
   EXPECT_DOUBLE_EQ(results[2].speedup.value(), 2);
-  EXPECT_EQ(results[3].duplicate_of, baseline);
+  EXPECT_EQ(results[3].evaluation.duplicate_of, baseline);
   EXPECT_DOUBLE_EQ(results[3].speedup.value(), 0.5);
 }
 
@@ -125,7 +125,7 @@ TEST_F(Queries, WithdrawnCandidatesAreCountedApart) {
   EXPECT_EQ(summary.duplicates, 1);
   const std::vector<MilestoneResult> results = milestone_results(store_, run_);
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_EQ(results[0].withdrawal.value().reason, "faulted in a pair");
+  EXPECT_EQ(results[0].evaluation.withdrawal.value().reason, "faulted in a pair");
   EXPECT_FALSE(results[0].p50_us.has_value());
   EXPECT_FALSE(results[1].speedup.has_value()) << "no milestone before this one is green";
   const StoredGeneration generation = store_.generations(run_).at(0);

@@ -19,9 +19,9 @@ TEST(RunReader, VisitsEvaluationsOneByOne) {
   const CandidateId first = store.record_evaluation(run, sample::green(0, 0, kernel, 10));
   store.record_withdrawal(run, {first, 1, {Gate::kTiming, "faulted in a pair"}});
   std::vector<CandidateId> visited;
-  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
+  store.for_each_evaluation(run, [&](const EvaluationRecord& evaluation) {
     visited.push_back(evaluation.id);
-    EXPECT_EQ(evaluation.record.checks.size(), 2U);
+    EXPECT_EQ(evaluation.checks.size(), 2U);
     EXPECT_EQ(evaluation.withdrawal.has_value(), evaluation.id == first);
     store.record_event(run, "visited", "the store may be used meanwhile");
   });
@@ -44,24 +44,24 @@ TEST(RunReader, GivesBackEvaluationsInOrderWithAllTheyFound) {
   store.record_evaluation(run, milestone);
   store.record_evaluation(run, sample::green(0, 0, compilation, 12));
 
-  const std::vector<StoredEvaluation> all = store.evaluations(run);
+  const std::vector<EvaluationRecord> all = store.evaluations(run);
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(all[0].record.position, 0);
-  EXPECT_EQ(all[1].record.milestone, "baseline");
-  EXPECT_EQ(all[1].record.config_json, milestone.config_json);
-  EXPECT_EQ(all[1].record.compilation, compilation);
-  EXPECT_DOUBLE_EQ(all[1].record.timing->p50_us, 10);
-  EXPECT_EQ(all[1].record.timing->samples, 100);
-  ASSERT_EQ(all[1].record.checks.size(), 2U);
-  EXPECT_EQ(all[1].record.checks[0].seed, 18446744073709551614ULL);
-  EXPECT_DOUBLE_EQ(all[1].record.checks[1].relative_l2, 2e-4);
-  EXPECT_EQ(all[1].record.manifest_json, milestone.manifest_json);
-  ASSERT_TRUE(all[2].record.rejection.has_value());
-  EXPECT_EQ(all[2].record.rejection->gate, Gate::kResource);
-  EXPECT_EQ(all[2].record.rejection->reason, rejection.reason);
-  EXPECT_TRUE(all[2].record.rejection->policy_only);
-  EXPECT_FALSE(all[2].record.timing.has_value());
-  EXPECT_EQ(store.evaluation(all[2].id).record.generation, 1);
+  EXPECT_EQ(all[0].position, 0);
+  EXPECT_EQ(all[1].milestone, "baseline");
+  EXPECT_EQ(all[1].config_json, milestone.config_json);
+  EXPECT_EQ(all[1].compilation, compilation);
+  EXPECT_DOUBLE_EQ(all[1].timing->p50_us, 10);
+  EXPECT_EQ(all[1].timing->samples, 100);
+  ASSERT_EQ(all[1].checks.size(), 2U);
+  EXPECT_EQ(all[1].checks[0].seed, 18446744073709551614ULL);
+  EXPECT_DOUBLE_EQ(all[1].checks[1].relative_l2, 2e-4);
+  EXPECT_EQ(all[1].manifest_json, milestone.manifest_json);
+  ASSERT_TRUE(all[2].rejection.has_value());
+  EXPECT_EQ(all[2].rejection->gate, Gate::kResource);
+  EXPECT_EQ(all[2].rejection->reason, rejection.reason);
+  EXPECT_TRUE(all[2].rejection->policy_only);
+  EXPECT_FALSE(all[2].timing.has_value());
+  EXPECT_EQ(store.evaluation(all[2].id).generation, 1);
 }
 
 TEST(RunReader, NonFiniteErrorsSurvive) {
@@ -74,8 +74,7 @@ TEST(RunReader, NonFiniteErrorsSurvive) {
                     .relative_l2 = std::numeric_limits<double>::infinity(),
                     .max_row_error = 0.25,
                     .sampled = "2 of 9 CTAs"}};
-  const CheckResult check =
-      store.evaluation(store.record_evaluation(run, record)).record.checks.at(0);
+  const CheckResult check = store.evaluation(store.record_evaluation(run, record)).checks.at(0);
   EXPECT_TRUE(std::isnan(check.max_abs_error));
   EXPECT_TRUE(std::isinf(check.relative_l2));
   EXPECT_EQ(check.max_row_error, 0.25);
@@ -89,10 +88,10 @@ TEST(RunReader, ADuplicateShowsTheOutcomeOfItsFirst) {
   const CandidateId first = store.record_evaluation(run, sample::green(0, 0, compilation, 10));
   const CandidateId second = store.record_evaluation(run, sample::duplicate(0, 1, first));
   const CandidateId third = store.record_evaluation(run, sample::duplicate(0, 2, second));
-  const StoredEvaluation stored = store.evaluation(third);
-  EXPECT_EQ(stored.record.duplicate_of, first);
-  EXPECT_DOUBLE_EQ(stored.record.timing->p50_us, 10);
-  EXPECT_EQ(stored.record.checks.size(), 2U);
+  const EvaluationRecord stored = store.evaluation(third);
+  EXPECT_EQ(stored.duplicate_of, first);
+  EXPECT_DOUBLE_EQ(stored.timing->p50_us, 10);
+  EXPECT_EQ(stored.checks.size(), 2U);
 }
 
 TEST(RunReader, CountsAGenerationFromItsCandidates) {
@@ -104,7 +103,7 @@ TEST(RunReader, CountsAGenerationFromItsCandidates) {
   store.record_evaluation(run, sample::rejected(0, 2, {.gate = Gate::kBuild, .reason = "no"}));
   store.record_evaluation(run, sample::rejected(1, 0, {.gate = Gate::kBuild, .reason = "no"}));
   store.record_generation(run, {.number = 0,
-                                .elite = {{.candidate = first, .p50_us = 9.9}},
+                                .elite = {first},
                                 .wall_ms = 1500,
                                 .control_p50_us = 100,
                                 .control_drift = 0.01});
@@ -116,7 +115,7 @@ TEST(RunReader, CountsAGenerationFromItsCandidates) {
   EXPECT_EQ(generations[0].duplicates, 1);
   EXPECT_DOUBLE_EQ(generations[0].record.control_drift.value(), 0.01);
   ASSERT_EQ(generations[0].record.elite.size(), 1U);
-  EXPECT_EQ(generations[0].record.elite[0].candidate, first);
+  EXPECT_EQ(generations[0].record.elite[0], first);
   EXPECT_EQ(generations[1].evaluated, 1);
   EXPECT_FALSE(generations[1].record.control_p50_us.has_value());
   EXPECT_EQ(store.run(run).last_generation, 1);

@@ -41,8 +41,7 @@ TEST(RunRecords, KeepsWithdrawalsOfGreenCandidatesOnly) {
   EXPECT_EQ(found[0].generation, 4);
   EXPECT_EQ(found[0].why.reason, "faulted in a pair");
   EXPECT_TRUE(store.withdrawals(run + 1).empty());
-  EXPECT_FALSE(store.evaluation(green).record.rejection)
-      << "a withdrawal must not change the evaluation";
+  EXPECT_FALSE(store.evaluation(green).rejection) << "a withdrawal must not change the evaluation";
 }
 
 TEST(RunRecords, ADuplicateOfAnotherRunsCandidateIsRefused) {
@@ -107,15 +106,11 @@ TEST(RunRecords, OnlyGreenFirstCandidatesOfTheRunEnterTheElite) {
       store.record_evaluation(run, sample::rejected(0, 2, {.gate = Gate::kBuild, .reason = "no"}));
   const CandidateId unjudged = store.record_evaluation(run, without_outcome(0, 3));
   for (const CandidateId candidate : {copy, bad, unjudged, CandidateId{999}}) {
-    EXPECT_THAT(sample::db_error([&] {
-                  store.record_generation(
-                      run, {.number = 0, .elite = {{.candidate = candidate, .p50_us = 1}}});
-                }),
+    EXPECT_THAT(sample::db_error(
+                    [&] { store.record_generation(run, {.number = 0, .elite = {candidate}}); }),
                 HasSubstr("cannot be in the elite"));
   }
-  EXPECT_THROW(
-      store.record_generation(other, {.number = 0, .elite = {{.candidate = green, .p50_us = 1}}}),
-      DbError);
+  EXPECT_THROW(store.record_generation(other, {.number = 0, .elite = {green}}), DbError);
   EXPECT_TRUE(store.generations(run).empty());
 }
 
@@ -124,15 +119,13 @@ TEST(RunRecords, AGenerationOfARunThatIsExtendedIsWrittenAnew) {
   const RunId run = store.start_run(sample::run_info());
   const CompilationId compilation = store.put_compilation(sample::compilation("a"));
   const CandidateId one = store.record_evaluation(run, sample::green(0, 0, compilation, 10));
-  store.record_generation(run, {.number = 0, .elite = {{.candidate = one, .p50_us = 10}}});
+  store.record_generation(run, {.number = 0, .elite = {one}});
   const CandidateId two = store.record_evaluation(run, sample::green(0, 1, compilation, 9));
-  store.record_generation(
-      run,
-      {.number = 0, .elite = {{.candidate = two, .p50_us = 9}, {.candidate = one, .p50_us = 10}}});
+  store.record_generation(run, {.number = 0, .elite = {two, one}});
   const std::vector<StoredGeneration> generations = store.generations(run);
   ASSERT_EQ(generations.size(), 1U);
   ASSERT_EQ(generations[0].record.elite.size(), 2U);
-  EXPECT_EQ(generations[0].record.elite[0].candidate, two);
+  EXPECT_EQ(generations[0].record.elite[0], two);
   const std::string options = R"({"generations": 40})";
   EXPECT_EQ(store.resume_run(run, options).info.options_json, options);
   EXPECT_EQ(store.run(run).info.options_json, options);

@@ -94,19 +94,39 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
   EXPECT_EQ(store.runs_beside(alone), std::vector<RunId>{alone});
   EXPECT_THROW((void)store.runs_beside(99), DbError);
   const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const auto green_in = [&](RunId run, int position, double p50_us) {
+    EvaluationRecord record = sample::green(0, position, compilation, p50_us);
+    record.run = run;
+    return record;
+  };
   const std::vector<CandidateId> ids =
-      store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
-                                {runs[1], sample::green(0, 0, compilation, 2)}});
-  EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
+      store.record_evaluations({green_in(runs[0], 0, 10), green_in(runs[1], 0, 2)});
+  EXPECT_EQ(store.evaluation(ids[1]).timing->p50_us, 2);
   // The record for the second run cannot be stored, because the run already has a record at
   // this position, so the record for the first run must not be stored either.
-  EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
-                                         {runs[1], sample::green(0, 0, compilation, 2)}}),
+  EXPECT_THROW(store.record_evaluations({green_in(runs[0], 1, 10), green_in(runs[1], 0, 2)}),
                DbError);
   EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
   // find_resumable() finds only a run over the same list of shapes.
   EXPECT_EQ(store.find_resumable(info), runs[0]);
   EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
+}
+
+TEST(RunTable, RunsOfOtherSearchesOfACommandAreNotBesideARun) {
+  Store store = Store::in_memory();
+  const auto start = [&](const std::string& shapes) {
+    RunInfo info = sample::run_info();
+    info.options_json = R"({"group": "g")" + shapes + "}";
+    return store.start_run(info);
+  };
+  const RunId first = start(R"(, "shapes": ["mission", "small"])");
+  const RunId second = start(R"(, "shapes": ["mission", "small"])");
+  const RunId other = start(R"(, "shapes": ["long", "longer"])");
+  const RunId single = start("");
+  start("");
+  EXPECT_EQ(store.runs_beside(first), (std::vector<RunId>{first, second}));
+  EXPECT_EQ(store.runs_beside(other), std::vector<RunId>{other});
+  EXPECT_EQ(store.runs_beside(single), std::vector<RunId>{single});
 }
 
 }  // namespace

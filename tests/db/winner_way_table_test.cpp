@@ -29,7 +29,7 @@ TEST(WinnerWays, AreReadBackAsTheyWereRecordedTheDefaultFirst) {
   const RunId run = store.start_run(sample::run_info());
   const CandidateId winner = store.record_evaluation(
       run, sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10));
-  store.record_generation(run, {.number = 0, .elite = {{winner, 10}}});
+  store.record_generation(run, {.number = 0, .elite = {winner}});
   EXPECT_TRUE(store.winner_ways(run).empty());
   store.record_winner_ways(run, {way_from("baseline", winner), way_from("default", winner)});
   const std::vector<WinnerWay> ways = store.winner_ways(run);
@@ -55,10 +55,10 @@ TEST(WinnerWays, OfAWinnerThatIsNoMoreAreLeftOut) {
       run, sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10));
   const CandidateId second = store.record_evaluation(
       run, sample::green(0, 1, store.put_compilation(sample::compilation("b")), 9));
-  store.record_generation(run, {.number = 0, .elite = {{first, 10}}});
+  store.record_generation(run, {.number = 0, .elite = {first}});
   store.record_winner_ways(run, {way_from("default", first)});
   EXPECT_EQ(store.winner_ways(run).size(), 1U);
-  store.record_generation(run, {.number = 1, .elite = {{second, 9}, {first, 10}}});
+  store.record_generation(run, {.number = 1, .elite = {second, first}});
   EXPECT_TRUE(store.winner_ways(run).empty());
 }
 
@@ -69,7 +69,7 @@ TEST(WinnerUnits, AreThoseOfTheWinner) {
       run, sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10));
   const CandidateId other = store.record_evaluation(
       run, sample::green(0, 1, store.put_compilation(sample::compilation("b")), 11));
-  store.record_generation(run, {.number = 0, .elite = {{winner, 10}}});
+  store.record_generation(run, {.number = 0, .elite = {winner}});
   store.record_winner_units(run, winner, {{"tensor", 61.5}, {"dram", 0}});
   EXPECT_EQ(store.winner_units(run),
             (std::map<std::string, double>{{"tensor", 61.5}, {"dram", 0}}));

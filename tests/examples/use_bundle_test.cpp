@@ -47,7 +47,7 @@ class UseBundle : public testing::Test {
     record.manifest_json = manifest_.dump();
     const CandidateId best = store.record_evaluation(run, record);
     if (in_elite) {
-      store.record_generation(run, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+      store.record_generation(run, {.number = 0, .elite = {best}});
     }
     return run_program("evo-export --db evo.db --bundle b " + options, folder_.path());
   }

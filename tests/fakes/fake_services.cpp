@@ -221,21 +221,22 @@ CompilationRecord MemoryStore::compilation(CompilationId id) const {
 
 CompilationId MemoryStore::put_compilation(const CompilationRecord& record) {
   for (const CompilationRecord& known : compilations_) {
-    if (known.key == record.key) return known.id;
+    if (known.key == record.key) return known.id.value();
   }
   write();
   compilations_.push_back(record);
   compilations_.back().id = static_cast<CompilationId>(compilations_.size());
-  return compilations_.back().id;
+  return compilations_.back().id.value();
 }
 
 std::vector<CandidateId> MemoryStore::record_evaluations(
-    const std::vector<RunEvaluation>& evaluations) {
+    const std::vector<EvaluationRecord>& records) {
   write();
   std::vector<CandidateId> ids;
-  for (const RunEvaluation& evaluation : evaluations) {
-    evaluations_.push_back(evaluation);
+  for (const EvaluationRecord& record : records) {
+    evaluations_.push_back(record);
     ids.push_back(static_cast<CandidateId>(evaluations_.size()));
+    evaluations_.back().id = ids.back();
   }
   return ids;
 }
@@ -243,7 +244,7 @@ std::vector<CandidateId> MemoryStore::record_evaluations(
 void MemoryStore::record_full_checks(CandidateId candidate,
                                      const std::vector<CheckResult>& checks) {
   write();
-  evaluations_.at(static_cast<std::size_t>(candidate - 1)).record.checks = checks;
+  evaluations_.at(static_cast<std::size_t>(candidate - 1)).checks = checks;
 }
 
 void MemoryStore::record_energy(CandidateId candidate, const Energy& energy) {
@@ -287,22 +288,18 @@ void MemoryStore::record_event(RunId run, std::string_view kind, std::string_vie
   events_.push_back(std::string(kind) + ": " + std::string(text));
 }
 
-std::vector<StoredEvaluation> MemoryStore::evaluations(RunId run) const {
-  std::vector<StoredEvaluation> stored;
-  for (std::size_t i = 0; i < evaluations_.size(); ++i) {
-    if (evaluations_[i].run != run) continue;
-    StoredEvaluation evaluation;
-    evaluation.id = static_cast<CandidateId>(i + 1);
-    evaluation.run = run;
-    evaluation.record = evaluations_[i].record;
+std::vector<EvaluationRecord> MemoryStore::evaluations(RunId run) const {
+  std::vector<EvaluationRecord> stored;
+  for (EvaluationRecord evaluation : evaluations_) {
+    if (evaluation.run != run) continue;
     const auto energy = energies_.find(evaluation.id);
-    if (energy != energies_.end()) evaluation.energy = energy->second;
+    if (energy != energies_.end()) evaluation.elite_energy = energy->second;
     // A duplicate candidate gets the outcome of the first candidate with the same kernel, as in the
     // database.
-    if (const auto first = evaluation.record.duplicate_of) {
+    if (const auto first = evaluation.duplicate_of) {
       const EvaluationRecord& record = this->evaluation(*first);
-      evaluation.record.timing = record.timing;
-      evaluation.record.rejection = record.rejection;
+      evaluation.timing = record.timing;
+      evaluation.rejection = record.rejection;
     }
     stored.push_back(std::move(evaluation));
   }

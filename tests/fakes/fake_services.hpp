@@ -145,7 +145,7 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
   std::vector<CandidateId> record_evaluations(
-      const std::vector<RunEvaluation>& evaluations) override;
+      const std::vector<EvaluationRecord>& records) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   void record_energy(CandidateId candidate, const Energy& energy) override;
   void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
@@ -156,12 +156,12 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
   void record_event(RunId run, std::string_view kind, std::string_view text) override;
 
-  [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run = 1) const;
+  [[nodiscard]] std::vector<EvaluationRecord> evaluations(RunId run = 1) const;
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run = 1) const;
   [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
   /// The evaluation of the candidate `id`; ids start at 1.
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
-    return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
+    return evaluations_.at(static_cast<std::size_t>(id - 1));
   }
   [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
   [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
@@ -177,7 +177,7 @@ class MemoryStore final : public RunStore {
   template <typename Record>
   using OfRuns = std::vector<std::pair<RunId, Record>>;
 
-  std::vector<RunEvaluation> evaluations_;
+  std::vector<EvaluationRecord> evaluations_;
   OfRuns<GenerationRecord> generations_;
   OfRuns<ComparisonRecord> confirmations_;
   OfRuns<WithdrawalRecord> withdrawals_;

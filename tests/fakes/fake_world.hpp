@@ -130,7 +130,7 @@ inline TunerOptions options_for(int generations, std::size_t max_in_flight) {
   TunerOptions options;
   options.generations = generations;
   options.offspring = 6;
-  options.max_in_flight = window;
+  options.max_in_flight = max_in_flight;
   options.seed = 7;
   return options;
 }
@@ -141,7 +141,7 @@ inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptio
   std::vector<RunHistory> histories;
   for (std::size_t shape = 0; shape < world.task().shape_count(); ++shape) {
     runs.push_back(kRun + static_cast<RunId>(shape));
-    histories.push_back({store.evaluations(runs.back()), store.generations(runs.back())});
+    histories.emplace_back(store.evaluations(runs.back()), store.generations(runs.back()));
   }
   Tuner tuner(*world.bench, store, runs, options, observer);
   static const std::atomic<bool> never{false};
@@ -155,16 +155,15 @@ inline Json read_json(const std::string& text) { return parse_json(text, "text")
 /// several shapes store them.
 inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
   std::vector<std::string> lines;
-  for (const StoredEvaluation& stored : store.evaluations(run)) {
-    const EvaluationRecord& record = stored.record;
-    lines.push_back(std::to_string(record.generation) + "." + std::to_string(record.position) +
-                    " " + record.config_json + " " +
-                    (record.timing ? std::to_string(record.timing->p50_us) : "no time"));
+  for (const EvaluationRecord& stored : store.evaluations(run)) {
+    lines.push_back(std::to_string(stored.generation) + "." + std::to_string(stored.position) +
+                    " " + stored.config_json + " " +
+                    (stored.timing ? std::to_string(stored.timing->p50_us) : "no time"));
   }
   for (const StoredGeneration& stored : store.generations(run)) {
     lines.push_back("elite of " + std::to_string(stored.record.number));
-    for (const EliteEntry& entry : stored.record.elite) {
-      lines.push_back(store.evaluation(entry.candidate).config_json);
+    for (const CandidateId entry : stored.record.elite) {
+      lines.push_back(store.evaluation(entry).config_json);
     }
   }
   return lines;
@@ -174,20 +173,19 @@ inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId r
 /// Unlike outcomes(), the lines also contain duplicates, rejections and the ids of elite members.
 inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> lines;
-  for (const StoredEvaluation& stored : store.evaluations(run)) {
-    const EvaluationRecord& record = stored.record;
-    std::string line = std::to_string(record.generation) + "." + std::to_string(record.position) +
-                       " " + record.config_json;
-    if (record.duplicate_of) line += " duplicate of " + std::to_string(*record.duplicate_of);
-    if (record.rejection) line += " " + record.rejection->reason;
-    if (record.timing) line += " " + std::to_string(record.timing->p50_us);
-    if (record.timing && !record.timing->complete) line += " given up";
+  for (const EvaluationRecord& stored : store.evaluations(run)) {
+    std::string line = std::to_string(stored.generation) + "." + std::to_string(stored.position) +
+                       " " + stored.config_json;
+    if (stored.duplicate_of) line += " duplicate of " + std::to_string(*stored.duplicate_of);
+    if (stored.rejection) line += " " + stored.rejection->reason;
+    if (stored.timing) line += " " + std::to_string(stored.timing->p50_us);
+    if (stored.timing && !stored.timing->complete) line += " given up";
     lines.push_back(line);
   }
   for (const StoredGeneration& stored : store.generations(run)) {
     std::string line = "elite of " + std::to_string(stored.record.number);
-    for (const EliteEntry& entry : stored.record.elite) {
-      line += " " + std::to_string(entry.candidate);
+    for (const CandidateId entry : stored.record.elite) {
+      line += " " + std::to_string(entry);
     }
     lines.push_back(line);
   }

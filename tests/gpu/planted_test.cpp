@@ -93,19 +93,19 @@ TEST_P(Planted, EveryDefectIsStoppedAndTheSearchEndsGreen) {
                                   " --timeout 3 --generations 3 --offspring 4 --seed 2 --json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const Store store = Store::open_read_only(folder_.path() / "evo.db");
-  std::map<std::string, StoredEvaluation> found;
-  for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-    if (!evaluation.record.milestone.empty()) found[evaluation.record.milestone] = evaluation;
+  std::map<std::string, EvaluationRecord> found;
+  for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+    if (!evaluation.milestone.empty()) found[evaluation.milestone] = evaluation;
   }
   for (const auto& [milestone, want] : expectations()) {
     ASSERT_TRUE(found.contains(milestone)) << milestone;
-    expect_outcome(milestone, found.at(milestone).record.rejection);
+    expect_outcome(milestone, found.at(milestone).rejection);
   }
   for (const char* clean : {"clean", "narrow", "long"}) {
-    EXPECT_FALSE(found.at(clean).record.rejection.has_value())
-        << clean << ": " << found.at(clean).record.rejection->reason;
+    EXPECT_FALSE(found.at(clean).rejection.has_value())
+        << clean << ": " << found.at(clean).rejection->reason;
   }
-  EXPECT_EQ(found.at("alias").record.duplicate_of, found.at("clean").id);
+  EXPECT_EQ(found.at("alias").duplicate_of, found.at("clean").id);
 
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_EQ(elite.size(), 3U);

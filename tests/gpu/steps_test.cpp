@@ -82,8 +82,8 @@ TEST_P(StepsOnDevice, EndInAnElite) {
   const ProgramResult tuned = project_.tune();
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const Store store = Store::open_read_only(project_.folder() / "evo.db");
-  for (const StoredEvaluation& evaluation : store.evaluations(1)) {
-    EXPECT_FALSE(evaluation.record.rejection) << evaluation.record.rejection->reason;
+  for (const EvaluationRecord& evaluation : store.evaluations(1)) {
+    EXPECT_FALSE(evaluation.rejection) << evaluation.rejection->reason;
   }
   EXPECT_FALSE(elite_of_run(store, 1).empty());
 }

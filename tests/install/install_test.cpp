@@ -110,7 +110,7 @@ TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   };
   for (const auto& [program, words, expected] :
        std::vector<Line>{{"evo-export", "--bun", "--bundle"},
-                         {"evo-elite", "m", "milestones"},
+                         {"evo-elite", "mi", "milestones"},
                          {"evo-elite", "milestones --sh", "--shape"},
                          {"evo-elite", "overall --we", "--weight"},
                          {"evo-predict", "ra", "rank"},

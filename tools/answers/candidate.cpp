@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 /// A stored candidate, its run, and the facts of its compilation.
 struct Found {
-  StoredEvaluation evaluation;
+  EvaluationRecord evaluation;
   StoredRun run;
   std::optional<CompilationFacts> compilation = {};
 };
@@ -24,17 +24,17 @@ struct Found {
 Found find(const Store& store, CandidateId candidate) {
   Found found{.evaluation = store.evaluation(candidate), .run = {}};
   found.run = store.run(found.evaluation.run);
-  if (found.evaluation.record.compilation) {
-    found.compilation = store.compilation_facts(*found.evaluation.record.compilation);
+  if (found.evaluation.compilation) {
+    found.compilation = store.compilation_facts(*found.evaluation.compilation);
   }
   return found;
 }
 
 std::string outcome(const Found& found) {
-  const EvaluationRecord& record = found.evaluation.record;
-  std::string text(outcome_word(found.evaluation));
+  const EvaluationRecord& record = found.evaluation;
+  std::string text(outcome_word(record));
   if (record.rejection) text += " at " + std::string(to_string(record.rejection->gate));
-  if (const std::optional<Rejection>& why = found.evaluation.withdrawal) {
+  if (const std::optional<Rejection>& why = record.withdrawal) {
     text += ": was green, and then failed " + std::string(to_string(why->gate));
   }
   if (record.duplicate_of) text += ", same kernel as " + std::to_string(*record.duplicate_of);
@@ -80,9 +80,9 @@ Json gpu_json(const EvaluationRecord& record) {
 }
 
 /// The energy from the long measurement if there is one, otherwise from the short measurement.
-Json energy_json(const StoredEvaluation& evaluation) {
+Json energy_json(const EvaluationRecord& evaluation) {
   const std::optional<Energy>& energy =
-      evaluation.energy ? evaluation.energy : evaluation.record.energy;
+      evaluation.elite_energy ? evaluation.elite_energy : evaluation.energy;
   if (!energy) return {};
   return {{"launch_mj", energy->launch_mj},
           {"power_w", energy->power_w},
@@ -110,7 +110,7 @@ Json compilation_json(const Found& found) {
           {"ptx_hash", compilation.ptx_hash},
           {"registers", compilation.resources.registers},
           {"static_shared_bytes", compilation.resources.static_shared_bytes},
-          {"dynamic_shared_bytes", found.evaluation.record.dynamic_shared_bytes},
+          {"dynamic_shared_bytes", found.evaluation.dynamic_shared_bytes},
           {"spill_store_bytes", compilation.resources.spill_store_bytes},
           {"spill_load_bytes", compilation.resources.spill_load_bytes},
           {"stack_bytes", compilation.resources.stack_bytes},
@@ -156,7 +156,7 @@ void add_results(Table& table, const Found& a, const Found& b, bool comparable) 
   };
   const auto figure = [](double Timing::*member) {
     return [=](const Found& found) {
-      const auto& timing = found.evaluation.record.timing;
+      const auto& timing = found.evaluation.timing;
       return timing ? Json((*timing).*member) : Json();
     };
   };
@@ -166,7 +166,7 @@ void add_results(Table& table, const Found& a, const Found& b, bool comparable) 
     };
   };
   const auto error = [](double CheckResult::*member) {
-    return [=](const Found& found) { return or_null(worst(found.evaluation.record, member)); };
+    return [=](const Found& found) { return or_null(worst(found.evaluation, member)); };
   };
   add("p50_us", figure(&Timing::p50_us), comparable);
   add("p90_us", figure(&Timing::p90_us), comparable);
@@ -174,15 +174,15 @@ void add_results(Table& table, const Found& a, const Found& b, bool comparable) 
   add("registers", resource(&Resources::registers));
   add("static_shared_bytes", resource(&Resources::static_shared_bytes));
   add("dynamic_shared_bytes",
-      [](const Found& found) { return found.evaluation.record.dynamic_shared_bytes; });
+      [](const Found& found) { return found.evaluation.dynamic_shared_bytes; });
   add("max_abs_error", error(&CheckResult::max_abs_error));
   add("relative_l2", error(&CheckResult::relative_l2));
   add("max_row_error", error(&CheckResult::max_row_error));
 }
 
 void add_macros(Table& table, const Found& a, const Found& b) {
-  const Json left = Json::parse(a.evaluation.record.config_json);
-  const Json right = Json::parse(b.evaluation.record.config_json);
+  const Json left = Json::parse(a.evaluation.config_json);
+  const Json right = Json::parse(b.evaluation.config_json);
   for (const auto& [name, value] : left.items()) {
     const Json other = right.value(name, Json());
     if (other != value) add_row(table, name, value, other);
@@ -240,7 +240,7 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
 
 Json candidate_json(const Store& store, CandidateId candidate) {
   const Found found = find(store, candidate);
-  const EvaluationRecord& record = found.evaluation.record;
+  const EvaluationRecord& record = found.evaluation;
   const RunInfo& info = found.run.info;
   return {{"candidate", candidate},
           {"run", found.run.id},
@@ -248,7 +248,7 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"position", record.position},
           {"origin", record.origin},
           {"milestone", record.milestone.empty() ? Json() : Json(record.milestone)},
-          {"outcome", outcome_word(found.evaluation)},
+          {"outcome", outcome_word(record)},
           {"duplicate_of", or_null(record.duplicate_of)},
           {"space", info.space.name},
           {"device", info.device.name},
@@ -257,28 +257,28 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"config", Json::parse(record.config_json)},
           {"timing", timing_json(record)},
           {"gpu", gpu_json(record)},
-          {"energy", energy_json(found.evaluation)},
-          {"profile", found.evaluation.profile ? profile_json(*found.evaluation.profile) : Json()},
+          {"energy", energy_json(record)},
+          {"profile", record.profile ? profile_json(*record.profile) : Json()},
           {"rejection", rejection_json(record.rejection)},
-          {"withdrawal", rejection_json(found.evaluation.withdrawal)},
+          {"withdrawal", rejection_json(record.withdrawal)},
           {"checks", checks_json(record)},
           {"compilation", compilation_json(found)},
           {"compile_ms", record.compile_ms},
           {"check_ms", record.check_ms},
           {"time_ms", record.time_ms},
-          {"created_at", found.evaluation.created_at}};
+          {"created_at", record.created_at}};
 }
 
 std::string candidate_text(const Store& store, CandidateId candidate) {
   const Found found = find(store, candidate);
-  const EvaluationRecord& record = found.evaluation.record;
+  const EvaluationRecord& record = found.evaluation;
   std::ostringstream out;
   out << "candidate " << candidate << ": " << outcome(found) << "\n  run " << found.run.id << ", "
       << found.run.info.space.name << " on " << found.run.info.device.name << ", shape "
       << found.run.info.shape << ", " << kind_label(found.run.info.device) << "\n  generation "
       << record.generation << ", position " << record.position << ", from " << record.origin
-      << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
-      << found.evaluation.created_at << '\n';
+      << (record.milestone.empty() ? "" : " " + record.milestone) << ", " << record.created_at
+      << '\n';
   const auto section = [&](const std::string& title, const Json& object) {
     if (object.is_null() || object.empty()) return;
     out << title << '\n';
@@ -292,10 +292,10 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   section("configuration", Json::parse(record.config_json));
   section("timing", timing_json(record));
   section("GPU while it was timed", gpu_json(record));
-  section("energy", energy_json(found.evaluation));
-  if (found.evaluation.profile) section("profile", profile_json(*found.evaluation.profile));
+  section("energy", energy_json(record));
+  if (record.profile) section("profile", profile_json(*record.profile));
   section("rejection", rejection_json(record.rejection));
-  section("withdrawal", rejection_json(found.evaluation.withdrawal));
+  section("withdrawal", rejection_json(record.withdrawal));
   if (record.rejection && !record.rejection->detail.empty()) {
     out << "detail\n" << record.rejection->detail << '\n';
   }

@@ -9,6 +9,7 @@
 
 #include "tools/answers/milestones.hpp"
 #include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 
 namespace evo {
 namespace {
@@ -185,7 +186,7 @@ Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult
                 .table = {.columns = {{"milestone", "milestone", 0, true},
                                       {"outcome", "outcome", 0, true},
                                       {"p50_us", time_heading("p50 us", kind), 2},
-                                      {"speedup", "vs previous", 3},
+                                      {"speedup", "speed-up", 3},
                                       {"kind", "kind", 0, true},
                                       {"candidate", "candidate"},
                                       {"duplicate_of", "same kernel as"},
@@ -193,22 +194,22 @@ Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult
                                       {"reason", "why not", 0, true},
                                       {"config", "", 0, true}}}};
   for (const MilestoneResult& result : results) {
-    const std::optional<Rejection>& why = result.withdrawal ? result.withdrawal : result.rejection;
-    const Json gate = why ? Json(to_string(why->gate)) : Json();
-    std::string outcome = result.p50_us ? "green" : "unjudged";
-    if (result.rejection) outcome = "failed " + gate.get<std::string>();
-    if (result.withdrawal) outcome = "withdrawn";
-    answer.table.rows.push_back(
-        {result.milestone, outcome, or_null(result.p50_us), or_null(result.speedup),
-         to_string(kind), result.candidate, or_null(result.duplicate_of), gate,
-         why ? Json(why->reason) : Json(), Json::parse(result.config_json)});
+    const EvaluationRecord& its = result.evaluation;
+    const Rejection* why = failure_of(its);
+    const Json gate = why ? Json(std::string(to_string(why->gate))) : Json();
+    std::string outcome(outcome_word(its));
+    if (outcome == "rejected") outcome = "failed " + gate.get<std::string>();
+    answer.table.rows.push_back({its.milestone, outcome, or_null(result.p50_us),
+                                 or_null(result.speedup), std::string(to_string(kind)), its.id,
+                                 or_null(its.duplicate_of), gate, why ? Json(why->reason) : Json(),
+                                 Json::parse(its.config_json)});
   }
   if (results.empty()) {
     answer.notes = "this run's space has no milestones\n";
     return answer;
   }
   answer.notes =
-      "vs previous: time of the previous green milestone / time of this milestone; "
+      "speed-up: time of the previous green milestone / time of this milestone; "
       "above 1 is faster\n";
   const std::vector<bool> builds = builds_on_before(results);
   const auto first = std::ranges::find(builds, false);
@@ -216,7 +217,7 @@ Answer milestones_answer(const StoredRun& run, const std::vector<MilestoneResult
     answer.notes += fmt::format(
         "from \"{}\" on, some milestones lack changes of the previous milestone, "
         "so these milestones are separate configurations\n",
-        results[static_cast<std::size_t>(first - builds.begin())].milestone);
+        results[static_cast<std::size_t>(first - builds.begin())].evaluation.milestone);
   }
   return answer;
 }

@@ -12,7 +12,7 @@ std::vector<bool> builds_on_before(const std::vector<MilestoneResult>& results) 
   nlohmann::json first;
   std::set<std::string> changed_before;
   for (const MilestoneResult& result : results) {
-    const nlohmann::json config = nlohmann::json::parse(result.config_json);
+    const nlohmann::json config = nlohmann::json::parse(result.evaluation.config_json);
     if (builds.empty()) first = config;
     std::set<std::string> changed;
     for (const auto& [macro, value] : config.items()) {

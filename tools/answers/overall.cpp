@@ -9,6 +9,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/cli/argument_text.hpp"
 
 namespace evo {
@@ -39,11 +40,10 @@ struct ServingKernel {
 
 OnShape times_of(const Store& store, RunId run) {
   OnShape shape{store.run(run)};
-  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (!record.timing || record.rejection || record.duplicate_of || evaluation.withdrawal) return;
-    shape.us[{record.generation, record.position}] = record.timing->p50_us;
-    shape.best_us = std::min(shape.best_us, record.timing->p50_us);
+  store.for_each_evaluation(run, [&](const EvaluationRecord& evaluation) {
+    if (!is_green(evaluation) || evaluation.duplicate_of) return;
+    shape.us[{evaluation.generation, evaluation.position}] = evaluation.timing->p50_us;
+    shape.best_us = std::min(shape.best_us, evaluation.timing->p50_us);
   });
   // A/B comparisons decide the winner of a shape. A kernel whose stored time is lower than the
   // winner's time counts as equally fast as the winner.
@@ -68,10 +68,9 @@ void give_weights(std::vector<OnShape>& shapes, const std::map<std::string, doub
 
 std::vector<ServingKernel> rank(const Store& store, const std::vector<OnShape>& shapes) {
   std::vector<ServingKernel> candidates;
-  store.for_each_evaluation(shapes.front().run.id, [&](const StoredEvaluation& evaluation) {
-    ServingKernel candidate{{evaluation.record.generation, evaluation.record.position},
-                            evaluation.id,
-                            evaluation.record.config_json};
+  store.for_each_evaluation(shapes.front().run.id, [&](const EvaluationRecord& evaluation) {
+    ServingKernel candidate{
+        {evaluation.generation, evaluation.position}, evaluation.id, evaluation.config_json};
     double sum = 0;
     double weights = 0;
     for (const OnShape& shape : shapes) {

@@ -1,6 +1,7 @@
 #include "tools/answers/run_insight.hpp"
 
 #include "db/queries.hpp"
+#include "tools/answers/outcome.hpp"
 
 namespace evo {
 namespace {
@@ -20,16 +21,13 @@ Space space_of(const StoredRun& run) {
 
 Insight insight_of(const Store& store, const StoredRun& run, const Space& space) {
   std::vector<Observation> observations;
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    Observation observation{space.candidate_from_json(record.config_json)};
-    if (record.is_for_want_of_compiler()) return;
-    if (record.rejection) {
-      observation.failed_at = record.rejection->gate;
-    } else if (evaluation.withdrawal) {
-      observation.failed_at = evaluation.withdrawal->gate;
-    } else if (record.timing) {
-      observation.time_us = record.timing->p50_us;
+  store.for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
+    Observation observation{space.candidate_from_json(evaluation.config_json)};
+    if (evaluation.is_for_want_of_compiler()) return;
+    if (const Rejection* failure = failure_of(evaluation)) {
+      observation.failed_at = failure->gate;
+    } else if (evaluation.timing) {
+      observation.time_us = evaluation.timing->p50_us;
     } else {
       return;  // the candidate was not judged
     }

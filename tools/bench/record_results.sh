@@ -135,8 +135,8 @@ without_a_gpu() {
   for strategy in full free insight random genetic annealing differential local; do
     step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 100 --max-in-flight 16 --no-cutoff --jobs 2"
   done
-  for window in 1 64; do
-    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 30 --max-in-flight $window --no-cutoff --jobs 2"
+  for most in 1 64; do
+    step "in_flight.$most" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 30 --max-in-flight $most --no-cutoff --jobs 2"
   done
   step engine 40 'tools/bench/judge_rate.sh "$(dirname $bin)"'
   step kills 120 'EVO_BIN=$bin tools/bench/kill_test.sh 20'

@@ -170,7 +170,7 @@ class MadeUpRun {
   void judge(EvaluationRecord& record, bool must_pass) {
     const double draw = must_pass ? 1 : random_.uniform();
     if (draw < 0.05 && !elite_.empty()) {
-      record.duplicate_of = elite_.front().candidate;
+      record.duplicate_of = elite_.front();
       record.timing.reset();
     } else if (draw < 0.23) {
       reject(record, draw);
@@ -217,12 +217,13 @@ class MadeUpRun {
         32 * (1 + random_.below(12)));
     const CandidateId id = store_->record_evaluation(run_, record);
     constexpr double kTie = 1.02;
-    if (elite_.empty() || timing.p50_us < elite_.front().p50_us) {
+    if (elite_.empty() || timing.p50_us < best_us_) {
       if (!elite_.empty()) compare(id, timing.p50_us, record.generation, Verdict::kFaster);
-      elite_.insert(elite_.begin(), {id, timing.p50_us});
+      elite_.insert(elite_.begin(), id);
+      best_us_ = timing.p50_us;
       if (elite_.size() > 3) elite_.pop_back();
       best_ = space_->candidate_from_json(record.config_json);
-    } else if (timing.p50_us < kTie * elite_.front().p50_us) {
+    } else if (timing.p50_us < kTie * best_us_) {
       compare(id, timing.p50_us, record.generation, Verdict::kTie);
     } else if (withdrawn_ == 0 && record.generation > 0) {
       withdrawn_ = id;
@@ -234,10 +235,10 @@ class MadeUpRun {
   }
 
   void compare(CandidateId challenger, double us, int generation, Verdict verdict) {
-    const double ratio = us / elite_.front().p50_us;
+    const double ratio = us / best_us_;
     store_->record_comparison(run_, {.generation = generation,
                                      .challenger = challenger,
-                                     .incumbent = elite_.front().candidate,
+                                     .incumbent = elite_.front(),
                                      .ratio = ratio,
                                      .ratio_low = ratio - 0.004,
                                      .ratio_high = ratio + 0.003,
@@ -258,7 +259,7 @@ class MadeUpRun {
   /// step changes one macro.
   WinnerWay way() {
     Candidate at = space_->defaults();
-    WinnerWay way{.start = "default", .winner = elite_.front().candidate};
+    WinnerWay way{.start = "default", .winner = elite_.front()};
     double before_us = times_.us(at, random_);
     way.steps.push_back({.config_json = space_->config_json(at), .p50_us = before_us});
     for (std::size_t p = 0; p < at.choice.size(); ++p) {
@@ -283,7 +284,7 @@ class MadeUpRun {
     if (best_) {
       store_->record_winner_ways(run_, {way()});
       store_->record_winner_units(
-          run_, elite_.front().candidate,
+          run_, elite_.front(),
           {{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 21},
            {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 71}});
     }
@@ -298,7 +299,8 @@ class MadeUpRun {
   Random random_;
   MadeUpTimes times_;
   RunId run_;
-  std::vector<EliteEntry> elite_;
+  std::vector<CandidateId> elite_;
+  double best_us_ = 0;  ///< the time of the first of `elite_`
   std::optional<Candidate> best_ = {};
   CandidateId withdrawn_ = 0;
 };

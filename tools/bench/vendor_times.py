@@ -18,7 +18,7 @@ import sys
 import urllib.parse
 
 APPLICATION_ID = 0x65766F74
-SCHEMA_VERSION = 10  # kSchemaVersion in db/database_file.hpp
+SCHEMA_VERSION = 11  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):

@@ -189,7 +189,7 @@ class Builder {
     const auto found = target.winners.find(shape);
     const BundleKernel& serving = target.kernels[kernel];
     if (found == target.winners.end() ||
-        (found->second.ptx_hash == serving.ptx_hash && found->second.config == serving.config)) {
+        (found->second.code == serving.code && found->second.config == serving.config)) {
       return;
     }
     const ShapeWinner& winner = found->second;

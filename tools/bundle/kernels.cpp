@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "db/queries.hpp"
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 
@@ -14,11 +15,11 @@ namespace {
 /// Two evaluations with equal identities have the same kernel, even if they are from different
 /// runs.
 struct Identity {
-  std::string ptx_hash;
+  std::string code;
   std::string config;
 
   bool operator<(const Identity& other) const {
-    return std::tie(ptx_hash, config) < std::tie(other.ptx_hash, other.config);
+    return std::tie(code, config) < std::tie(other.code, other.config);
   }
 };
 
@@ -52,9 +53,18 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
+/// The names of the macros that the problem sets for each shape.
+std::vector<std::string> shape_macros(const StoredRun& run) {
+  std::vector<std::string> names;
+  const Json macros =
+      parse_json(run.info.problem.text, run.info.problem.name).value("macros", Json::object());
+  for (const auto& [name, value] : macros.items()) names.push_back(name);
+  return names;
+}
+
 /// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate applies only to
 /// the shape of the run.
-bool is_idle(const StoredEvaluation& evaluation) {
+bool is_idle(const EvaluationRecord& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
@@ -63,7 +73,7 @@ bool is_idle(const StoredEvaluation& evaluation) {
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;
   for (const StoredGeneration& generation : store.generations(run.id)) {
-    for (const EliteEntry& entry : generation.record.elite) candidates.insert(entry.candidate);
+    candidates.insert(generation.record.elite.begin(), generation.record.elite.end());
   }
   return candidates;
 }
@@ -107,9 +117,19 @@ class Gathering {
  private:
   [[nodiscard]] const Store& store(std::size_t source) const { return *sources_[source].store; }
 
-  [[nodiscard]] std::string ptx_hash(std::size_t source, const EvaluationRecord& record) const {
+  /// Returns BundleKernel::code; empty if the candidate was not compiled. `macros`: shape_macros()
+  /// of the run.
+  [[nodiscard]] std::string code_of(std::size_t source, const EvaluationRecord& record,
+                                    const std::vector<std::string>& macros) const {
     if (!record.compilation) return {};
-    return store(source).compilation_facts(*record.compilation).ptx_hash;
+    const CompilationFacts facts = store(source).compilation_facts(*record.compilation);
+    std::string code = facts.ptx_hash;
+    for (const std::string& option : split_options(facts.options)) {
+      const bool is_of_shape = std::ranges::any_of(
+          macros, [&](const std::string& macro) { return option.starts_with("-D" + macro + "="); });
+      if (is_of_shape && !code.empty()) code += " " + option;
+    }
+    return code;
   }
 
   void find_kernels(std::size_t source, const StoredRun& run) {
@@ -117,15 +137,16 @@ class Gathering {
     const std::set<CandidateId> checked = fully_checked(store(source), run);
     if (checked.empty()) return;
     defaults_.emplace(of_defaults, run.info.space.name);
+    const std::vector<std::string> macros = shape_macros(run);
     for (const CandidateId candidate : checked) {
-      const StoredEvaluation evaluation = store(source).evaluation(candidate);
+      const EvaluationRecord evaluation = store(source).evaluation(candidate);
       if (is_idle(evaluation)) continue;
-      const Identity identity{ptx_hash(source, evaluation.record),
-                              with_sorted_keys(evaluation.record.config_json)};
-      if (identity.ptx_hash.empty()) continue;
+      const Identity identity{code_of(source, evaluation, macros),
+                              with_sorted_keys(evaluation.config_json)};
+      if (identity.code.empty()) continue;
       configs_.insert(identity.config);
       BundleKernel& kernel = kernels_[identity];
-      kernel.ptx_hash = identity.ptx_hash;
+      kernel.code = identity.code;
       kernel.config = identity.config;
       kernel.is_default = kernel.is_default || identity.config == of_defaults;
       kernel.source = source;
@@ -138,8 +159,9 @@ class Gathering {
     const auto timed = shapes.find(run.info.shape);
     const std::vector<EliteRow> rows = elite_of_run(store(source), run.id);
     if (timed == shapes.end() || rows.empty()) return;
-    const EvaluationRecord record = store(source).evaluation(rows.front().candidate).record;
-    const ShapeWinner winner{run.id, rows.front().candidate, ptx_hash(source, record),
+    const EvaluationRecord record = store(source).evaluation(rows.front().candidate);
+    const ShapeWinner winner{run.id, rows.front().candidate,
+                             code_of(source, record, shape_macros(run)),
                              with_sorted_keys(record.config_json), rows.front().p50_us};
     winners_[{source, run.id}] = winner;
     newest_[{run.info.space.name, timed->second}] = winner;
@@ -152,7 +174,7 @@ class Gathering {
     const auto found = winners_.find({source, run.id});
     if (found == winners_.end()) return p50_us;
     const ShapeWinner& winner = found->second;
-    const bool is_winner = winner.ptx_hash == kernel.ptx_hash && winner.config == kernel.config;
+    const bool is_winner = winner.code == kernel.code && winner.config == kernel.config;
     return is_winner ? p50_us : std::max(p50_us, winner.p50_us * kBehind);
   }
 
@@ -160,13 +182,13 @@ class Gathering {
     const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
     const auto timed = shapes.find(run.info.shape);
     if (timed == shapes.end()) return;
-    store(source).for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-      const EvaluationRecord& record = evaluation.record;
-      const std::string config = with_sorted_keys(record.config_json);
+    const std::vector<std::string> macros = shape_macros(run);
+    store(source).for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
+      const std::string config = with_sorted_keys(evaluation.config_json);
       if (!configs_.contains(config)) return;
       const EvaluationRecord own =
-          record.duplicate_of ? store(source).evaluation(*record.duplicate_of).record : record;
-      const Identity identity{ptx_hash(source, own), config};
+          evaluation.duplicate_of ? store(source).evaluation(*evaluation.duplicate_of) : evaluation;
+      const Identity identity{code_of(source, own, macros), config};
       const auto found = kernels_.find(identity);
       if (found == kernels_.end()) return;
       if (is_idle(evaluation)) return;
@@ -219,22 +241,21 @@ std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& source
 }
 
 BundleTarget target_of(const Store& store, CandidateId candidate) {
-  const StoredEvaluation evaluation = store.evaluation(candidate);
-  if (evaluation.record.duplicate_of) return target_of(store, *evaluation.record.duplicate_of);
-  const EvaluationRecord& record = evaluation.record;
+  const EvaluationRecord evaluation = store.evaluation(candidate);
+  if (evaluation.duplicate_of) return target_of(store, *evaluation.duplicate_of);
   const StoredRun run = store.run(evaluation.run);
   const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
   BundleTarget target;
   target.device = run.info.device;
   BundleKernel& kernel = target.kernels.emplace_back();
-  kernel.config = with_sorted_keys(record.config_json);
+  kernel.config = with_sorted_keys(evaluation.config_json);
   kernel.candidate = candidate;
-  add_checked(kernel, shapes, record.checks);
-  if (!record.timing) {
+  add_checked(kernel, shapes, evaluation.checks);
+  if (!evaluation.timing) {
     throw DbError("candidate " + std::to_string(candidate) + " is not green: it has no time");
   }
   const ShapeVariables& timed = shapes.at(run.info.shape);
-  kernel.times[timed] = {run, *record.timing, evaluation.created_at, record.timing->p50_us};
+  kernel.times[timed] = {run, *evaluation.timing, evaluation.created_at, evaluation.timing->p50_us};
   target.shapes[timed] = run.info.shape;
   return target;
 }

@@ -32,14 +32,16 @@ struct KernelTime {
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
-  std::string ptx_hash;
+  std::string code;  ///< see BundleKernel
   std::string config;
   double p50_us = 0;
 };
 
 /// The kernel of one configuration, from any of the runs.
 struct BundleKernel {
-  std::string ptx_hash;
+  /// Hash of the PTX, and the macros that the problem sets for the shape, because the launch and
+  /// the valid shapes depend on them.
+  std::string code;
   std::string config;  ///< JSON with sorted keys
   bool is_default = false;
   std::size_t source = 0;

@@ -41,10 +41,9 @@ std::string template_of(const StoredRun& run) {
 /// The configuration of the control kernel of a run of evo-record: the first green candidate.
 Ordered control_configuration(const Store& store, RunId run) {
   Ordered configuration;
-  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (!configuration.is_null() || !record.timing || record.rejection) return;
-    configuration = Ordered::parse(record.config_json);
+  store.for_each_evaluation(run, [&](const EvaluationRecord& evaluation) {
+    if (!configuration.is_null() || !evaluation.timing || evaluation.rejection) return;
+    configuration = Ordered::parse(evaluation.config_json);
   });
   return configuration;
 }

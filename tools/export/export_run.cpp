@@ -122,11 +122,11 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
 
 void note_only_quick_check(const Store& store, CandidateId candidate) {
   // A member of an elite has passed a full check, so no warning is needed.
-  const StoredEvaluation evaluation = store.evaluation(candidate);
-  const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);
+  const EvaluationRecord evaluation = store.evaluation(candidate);
+  const CandidateId checked = evaluation.duplicate_of.value_or(candidate);
   for (const StoredGeneration& generation : store.generations(evaluation.run)) {
-    const std::vector<EliteEntry>& elite = generation.record.elite;
-    if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
+    const std::vector<CandidateId>& elite = generation.record.elite;
+    if (std::ranges::find(elite, checked) != elite.end()) return;
   }
   std::cerr << "evo-export: candidate " << candidate
             << " was in no elite, so it may have passed only a shortened check; "

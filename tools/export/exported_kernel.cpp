@@ -32,11 +32,11 @@ constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
 }
 
 /// The candidate's manifest. Throws DbError if an entry is missing that a launch needs.
-Json launch_manifest(const StoredEvaluation& evaluation) {
-  if (evaluation.record.manifest_json.empty()) {
+Json launch_manifest(const EvaluationRecord& evaluation) {
+  if (evaluation.manifest_json.empty()) {
     fail(evaluation.id, "was recorded without a manifest, which describes its launch");
   }
-  Json manifest = Json::parse(evaluation.record.manifest_json);
+  Json manifest = Json::parse(evaluation.manifest_json);
   const auto require = [&](const char* key) {
     if (manifest.contains(key)) return;
     fail(evaluation.id, fmt::format("has a manifest without '{}'", key));
@@ -111,7 +111,7 @@ std::string attribute_lines(const CompilationRecord& compilation,
 }
 
 std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
-                            const StoredEvaluation& evaluation, const std::string& name) {
+                            const EvaluationRecord& evaluation, const std::string& name) {
   const CandidateId candidate = evaluation.id;
   const std::vector<std::string> entries = entries_of(launch_manifest(evaluation));
   std::string instantiations;
@@ -127,7 +127,7 @@ std::string expanded_source(const StoredRun& run, const CompilationRecord& compi
   return text.str();
 }
 
-Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
+Json manifest_json(const StoredRun& run, const EvaluationRecord& evaluation,
                    const CompilationRecord& compilation, const std::string& name) {
   Json manifest = {{"format", kManifestFormat},        {"name", name},
                    {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
@@ -148,10 +148,10 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
     const auto symbol = constant_symbol(compilation.ptx, argument["symbol"].get<std::string>());
     argument["symbol_in_module"] = symbol ? Json(*symbol) : Json(nullptr);
   }
-  manifest["config"] = Json::parse(evaluation.record.config_json);
-  manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
-  manifest["timing"] = timing_json(run, *evaluation.record.timing, evaluation.created_at);
-  manifest["checks"] = checks_json(evaluation.record);
+  manifest["config"] = Json::parse(evaluation.config_json);
+  manifest["resources"] = resources_json(compilation, evaluation.dynamic_shared_bytes);
+  manifest["timing"] = timing_json(run, *evaluation.timing, evaluation.created_at);
+  manifest["checks"] = checks_json(evaluation);
   manifest["build"] = {{"compiler", compilation.compiler},
                        {"options", compilation.options},
                        {"key", compilation.key},
@@ -237,22 +237,22 @@ std::string nvcc_options(const std::string& compile_options) {
 }
 
 KernelExport export_kernel(const Store& store, CandidateId candidate, const std::string& name) {
-  StoredEvaluation evaluation = store.evaluation(candidate);
-  if (evaluation.record.duplicate_of) {
-    evaluation = store.evaluation(*evaluation.record.duplicate_of);
+  EvaluationRecord evaluation = store.evaluation(candidate);
+  if (evaluation.duplicate_of) {
+    evaluation = store.evaluation(*evaluation.duplicate_of);
   }
-  if (evaluation.record.rejection) {
+  if (evaluation.rejection) {
     fail(candidate, "is not green: it failed the " +
-                        std::string(to_string(evaluation.record.rejection->gate)) +
-                        " gate: " + evaluation.record.rejection->reason);
+                        std::string(to_string(evaluation.rejection->gate)) +
+                        " gate: " + evaluation.rejection->reason);
   }
   if (const std::optional<Rejection>& why = evaluation.withdrawal) {
     fail(candidate, "was withdrawn: it was green and then failed the " +
                         std::string(to_string(why->gate)) + " gate: " + why->reason);
   }
-  if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
+  if (!evaluation.compilation) fail(candidate, "was recorded without its compilation");
   const StoredRun run = store.run(evaluation.run);
-  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
+  const CompilationRecord compilation = store.compilation(*evaluation.compilation);
   if (compilation.cubin.empty()) fail(candidate, "was recorded without machine code");
   KernelExport kernel;
   kernel.name = file_name(name.empty() ? run.info.space.name + "_" + run.info.shape : name);

@@ -30,19 +30,19 @@ std::string objective_of(const StoredRun& run) {
 
 /// Calls `visit` once for every configuration that was timed or rejected, and counts the others.
 RunResults for_each_judged(const Store& store, const StoredRun& run,
-                           const std::function<void(const StoredEvaluation&)>& visit) {
+                           const std::function<void(const EvaluationRecord&)>& visit) {
   RunResults results;
   std::set<std::string> seen;
   std::set<std::string> not_judged;
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
+  store.for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
     // A configuration may be stored twice: first only compiled, later checked and timed.
-    if (seen.contains(evaluation.record.config_json)) return;
-    if (failure_of(evaluation) == nullptr && !evaluation.record.timing) {
-      not_judged.insert(evaluation.record.config_json);
+    if (seen.contains(evaluation.config_json)) return;
+    if (failure_of(evaluation) == nullptr && !evaluation.timing) {
+      not_judged.insert(evaluation.config_json);
       return;
     }
-    seen.insert(evaluation.record.config_json);
-    not_judged.erase(evaluation.record.config_json);
+    seen.insert(evaluation.config_json);
+    not_judged.erase(evaluation.config_json);
     ++results.configurations;
     visit(evaluation);
   });
@@ -72,18 +72,17 @@ Ordered gpu_figures(const GpuState& gpu) {
 
 /// Data for which T4 and Kernel Tuner's cache lack a key: the candidate's origin, kernel and
 /// resources, the state of the GPU, and the reason of a failure.
-Ordered details(const Store& store, const StoredEvaluation& evaluation) {
-  const EvaluationRecord& record = evaluation.record;
-  Ordered found = {{"origin", record.origin}};
-  if (!record.kernel_key.empty()) found["kernel"] = record.kernel_key;
-  if (record.compilation && !record.kernel_key.empty()) {
-    const Resources resources = store.compilation_facts(*record.compilation).resources;
+Ordered details(const Store& store, const EvaluationRecord& evaluation) {
+  Ordered found = {{"origin", evaluation.origin}};
+  if (!evaluation.kernel_key.empty()) found["kernel"] = evaluation.kernel_key;
+  if (evaluation.compilation && !evaluation.kernel_key.empty()) {
+    const Resources resources = store.compilation_facts(*evaluation.compilation).resources;
     found["registers"] = resources.registers;
-    found["shared_bytes"] = resources.static_shared_bytes + record.dynamic_shared_bytes;
+    found["shared_bytes"] = resources.static_shared_bytes + evaluation.dynamic_shared_bytes;
     found["spill_bytes"] = resources.spill_store_bytes + resources.spill_load_bytes;
     found["stack_bytes"] = resources.stack_bytes;
   }
-  if (record.gpu) found["gpu"] = gpu_figures(*record.gpu);
+  if (evaluation.gpu) found["gpu"] = gpu_figures(*evaluation.gpu);
   if (const Rejection* rejection = failure_of(evaluation)) {
     found["gate"] = to_string(rejection->gate);
     found["reason"] = rejection->reason;
@@ -109,25 +108,24 @@ Ordered measurements(const Timing& timing, const std::string& objective) {
   return list;
 }
 
-Ordered t4_result(const Store& store, const StoredEvaluation& evaluation,
+Ordered t4_result(const Store& store, const EvaluationRecord& evaluation,
                   const std::string& objective) {
-  const EvaluationRecord& record = evaluation.record;
   const Rejection* failure = failure_of(evaluation);
-  const bool is_measured = record.timing && record.timing->kind == TimeKind::kMeasured;
+  const bool is_measured = evaluation.timing && evaluation.timing->kind == TimeKind::kMeasured;
   Ordered result = {{"timestamp", evaluation.created_at},
-                    {"configuration", Ordered::parse(record.config_json)},
+                    {"configuration", Ordered::parse(evaluation.config_json)},
                     {"objectives", {objective}}};
   Ordered runtimes = Ordered::array();
-  if (failure == nullptr && is_measured) runtimes.push_back(ms(record.timing->p50_us));
-  result["times"] = {{"compilation_time", record.compile_ms},
+  if (failure == nullptr && is_measured) runtimes.push_back(ms(evaluation.timing->p50_us));
+  result["times"] = {{"compilation_time", evaluation.compile_ms},
                      {"runtimes", runtimes},
                      {"framework", 0},
                      {"search_algorithm", 0},
-                     {"validation", record.check_ms}};
+                     {"validation", evaluation.check_ms}};
   result["invalidity"] = failure == nullptr ? "correct" : invalidity(failure->gate);
   result["correctness"] = failure == nullptr ? 1 : 0;
   result["measurements"] =
-      failure == nullptr ? measurements(*record.timing, objective) : Ordered::array();
+      failure == nullptr ? measurements(*evaluation.timing, objective) : Ordered::array();
   result["evo_tune"] = details(store, evaluation);
   return result;
 }
@@ -146,24 +144,23 @@ std::string cache_key(const Ordered& configuration) {
   return key;
 }
 
-Ordered cache_entry(const Store& store, const StoredEvaluation& evaluation,
+Ordered cache_entry(const Store& store, const EvaluationRecord& evaluation,
                     const Ordered& configuration, const std::string& objective) {
-  const EvaluationRecord& record = evaluation.record;
   const Rejection* failure = failure_of(evaluation);
   Ordered entry = configuration;
   if (failure == nullptr) {
-    entry[objective] = ms(record.timing->p50_us);
-    if (record.timing->kind == TimeKind::kMeasured) {
-      entry["times"] = {ms(record.timing->p50_us)};
-      entry["time_p90"] = ms(record.timing->p90_us);
-      entry["time_std"] = ms(record.timing->std_us);
+    entry[objective] = ms(evaluation.timing->p50_us);
+    if (evaluation.timing->kind == TimeKind::kMeasured) {
+      entry["times"] = {ms(evaluation.timing->p50_us)};
+      entry["time_p90"] = ms(evaluation.timing->p90_us);
+      entry["time_std"] = ms(evaluation.timing->std_us);
     }
   } else {
     entry[objective] = failed_config(failure->gate);
   }
-  entry["compile_time"] = record.compile_ms;
-  entry["verification_time"] = record.check_ms;
-  entry["benchmark_time"] = record.time_ms;
+  entry["compile_time"] = evaluation.compile_ms;
+  entry["verification_time"] = evaluation.check_ms;
+  entry["benchmark_time"] = evaluation.time_ms;
   entry["strategy_time"] = 0;
   entry["framework_time"] = 0;
   entry["timestamp"] = evaluation.created_at;
@@ -214,7 +211,7 @@ RunResults t4_results(const Store& store, const StoredRun& run) {
                   {"timeunit", "milliseconds"},
                   {"environment", environment(store, run)}};
   file["results"] = Ordered::array();
-  RunResults results = for_each_judged(store, run, [&](const StoredEvaluation& evaluation) {
+  RunResults results = for_each_judged(store, run, [&](const EvaluationRecord& evaluation) {
     file["results"].push_back(t4_result(store, evaluation, objective));
   });
   results.text = rendered(file);
@@ -226,8 +223,8 @@ RunResults kernel_tuner_cache(const Store& store, const StoredRun& run) {
   const ExportNames names = names_of(run);
   Ordered keys = Ordered::array();
   Ordered cache = Ordered::object();
-  RunResults results = for_each_judged(store, run, [&](const StoredEvaluation& evaluation) {
-    const Ordered configuration = Ordered::parse(evaluation.record.config_json);
+  RunResults results = for_each_judged(store, run, [&](const EvaluationRecord& evaluation) {
+    const Ordered configuration = Ordered::parse(evaluation.config_json);
     for (const auto& [name, unused] : configuration.items()) {
       if (std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
     }

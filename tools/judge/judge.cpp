@@ -108,7 +108,7 @@ void print(const TuningTask& task, const Judgement& found, const JudgeOptions& o
     return;
   }
   std::cout << judgement_text(task, found);
-  if (options.log) std::cout << found.evaluation.built.record.log << '\n';
+  if (options.log) std::cout << found.evaluation.compilation.log << '\n';
   if (found.against) std::cout << against_text(*found.against);
 }
 
@@ -141,7 +141,7 @@ ExitCode judge(const JudgeOptions& options) {
   if (winner && found.evaluation.is_green()) {
     found.against = compare_with(bench, std::move(*winner), found.evaluation);
   }
-  if (!options.save.empty()) save(found.evaluation.built.record, options.save);
+  if (!options.save.empty()) save(found.evaluation.compilation, options.save);
   print(bench.task(), found, options);
   const bool is_good = !found.is_rejected() && !(found.against && found.against->is_slower());
   return is_good ? ExitCode::kGreen : ExitCode::kNothingGreen;

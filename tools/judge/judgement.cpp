@@ -65,7 +65,7 @@ std::string launches_text(const TuningTask& task, const Evaluation& evaluation) 
 }
 
 std::string build_text(const TuningTask& task, const Evaluation& evaluation) {
-  const CompilationRecord& record = evaluation.built.record;
+  const CompilationRecord& record = evaluation.compilation;
   if (!record.ok) return {};
   const Resources& resources = record.resources;
   return fmt::format(
@@ -73,7 +73,7 @@ std::string build_text(const TuningTask& task, const Evaluation& evaluation) {
              "registers    {} per thread\n"
              "shared       {} static + {} dynamic bytes per CTA\n"
              "spills       {} bytes stores, {} bytes loads, stack frame {} bytes\n",
-             evaluation.built.compile_ms, record.compiler, task.arch(), resources.registers,
+             evaluation.compilation.wall_ms, record.compiler, task.arch(), resources.registers,
              resources.static_shared_bytes, evaluation.shapes.front().dynamic_shared_bytes,
              resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes) +
          launches_text(task, evaluation);
@@ -142,7 +142,7 @@ OrderedJson judgement_json(const TuningTask& task, const Judgement& found) {
   // The conversions in messages.hpp are for the type nlohmann::json.
   const auto plain = [](const auto& value) { return OrderedJson(nlohmann::json(value)); };
   const Evaluation& evaluation = found.evaluation;
-  const CompilationRecord& built = evaluation.built.record;
+  const CompilationRecord& built = evaluation.compilation;
   const ShapeEvaluation& on = evaluation.shapes.front();
   OrderedJson json = {
       {"space", task.space().definition().name},
@@ -168,7 +168,7 @@ OrderedJson judgement_json(const TuningTask& task, const Judgement& found) {
   if (on.energy) json["energy"] = plain(*on.energy);
   if (found.profile) json["profile"] = profile_json(*found.profile);
   if (evaluation.rejection) json["rejection"] = plain(*evaluation.rejection);
-  json["compile_ms"] = evaluation.built.compile_ms;
+  json["compile_ms"] = evaluation.compilation.wall_ms;
   json["check_ms"] = evaluation.check_ms;
   json["time_ms"] = on.time_ms;
   if (found.against) json["against"] = against_json(*found.against);

@@ -74,25 +74,24 @@ class Columns {
     }
   }
 
-  void add(const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
+  void add(const EvaluationRecord& evaluation) {
     const bool green = is_green(evaluation);
     const double seconds = seconds_between(run_->started_at, evaluation.created_at);
     number("id", evaluation.id);
-    number("generation", record.generation);
+    number("generation", evaluation.generation);
     number("seconds", seconds);
-    number("duplicate_of", or_null(record.duplicate_of));
-    words_["origin"].add(record.origin);
+    number("duplicate_of", or_null(evaluation.duplicate_of));
+    words_["origin"].add(evaluation.origin);
     words_["outcome"].add(outcome_word(evaluation));
-    words_["milestone"].add(record.milestone);
+    words_["milestone"].add(evaluation.milestone);
     add_failure(evaluation);
-    number("p50_us", green ? Ordered(record.timing->p50_us) : Ordered());
-    number("p90_us", green ? Ordered(record.timing->p90_us) : Ordered());
-    number("compile_ms", record.compile_ms);
-    number("check_ms", record.check_ms);
-    number("time_ms", record.time_ms);
-    add_resources(record);
-    add_knobs(record);
+    number("p50_us", green ? Ordered(evaluation.timing->p50_us) : Ordered());
+    number("p90_us", green ? Ordered(evaluation.timing->p90_us) : Ordered());
+    number("compile_ms", evaluation.compile_ms);
+    number("check_ms", evaluation.check_ms);
+    number("time_ms", evaluation.time_ms);
+    add_resources(evaluation);
+    add_knobs(evaluation);
     count(evaluation);
     ++evaluated_;
     if (green) improve(evaluation, seconds);
@@ -120,7 +119,7 @@ class Columns {
  private:
   void number(const char* name, Ordered value) { numbers_.at(name).push_back(std::move(value)); }
 
-  void add_failure(const StoredEvaluation& evaluation) {
+  void add_failure(const EvaluationRecord& evaluation) {
     const Rejection* failure = failure_of(evaluation);
     words_["gate"].add(failure != nullptr ? to_string(failure->gate) : "");
     words_["reason"].add(failure != nullptr ? failure->reason : "");
@@ -190,8 +189,8 @@ class Columns {
     }
   }
 
-  void count(const StoredEvaluation& evaluation) {
-    Ordered& counts = generations_[evaluation.record.generation];
+  void count(const EvaluationRecord& evaluation) {
+    Ordered& counts = generations_[evaluation.generation];
     if (counts.is_null()) {
       for (const char* end : {"green", "build", "resource", "correctness", "timing", "withdrawn",
                               "duplicate", "unjudged"}) {
@@ -199,13 +198,13 @@ class Columns {
       }
     }
     std::string end(outcome_word(evaluation));
-    if (end == "rejected") end = std::string(to_string(evaluation.record.rejection->gate));
-    if (evaluation.record.duplicate_of) end = "duplicate";
+    if (end == "rejected") end = std::string(to_string(evaluation.rejection->gate));
+    if (evaluation.duplicate_of) end = "duplicate";
     counts[end] = counts[end].get<int>() + 1;
   }
 
-  void improve(const StoredEvaluation& evaluation, double seconds) {
-    const double p50_us = evaluation.record.timing->p50_us;
+  void improve(const EvaluationRecord& evaluation, double seconds) {
+    const double p50_us = evaluation.timing->p50_us;
     if (!best_.empty() && best_.back()[2].get<double>() <= p50_us) return;
     best_.push_back({evaluated_, seconds, p50_us, evaluation.id});
   }
@@ -251,7 +250,7 @@ double seconds_between(const std::string& from, const std::string& to) {
 Ordered candidates_of_run(const Store& store, const StoredRun& run) {
   Columns columns(store, run);
   store.for_each_evaluation(run.id,
-                            [&](const StoredEvaluation& evaluation) { columns.add(evaluation); });
+                            [&](const EvaluationRecord& evaluation) { columns.add(evaluation); });
   return columns.json();
 }
 

@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "tools/answers/milestones.hpp"
 #include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/answers/run_insight.hpp"
 #include "tools/answers/winner_ways.hpp"
 #include "tools/export/environment.hpp"
@@ -59,10 +60,10 @@ Ordered milestones_json(const Store& store, RunId run) {
   const std::vector<bool> builds = builds_on_before(milestones);
   for (std::size_t i = 0; i < milestones.size(); ++i) {
     const MilestoneResult& result = milestones[i];
-    const std::optional<Rejection>& why = result.withdrawal ? result.withdrawal : result.rejection;
-    results.push_back({{"milestone", result.milestone},
-                       {"candidate", result.candidate},
-                       {"duplicate_of", or_null(result.duplicate_of)},
+    const Rejection* why = failure_of(result.evaluation);
+    results.push_back({{"milestone", result.evaluation.milestone},
+                       {"candidate", result.evaluation.id},
+                       {"duplicate_of", or_null(result.evaluation.duplicate_of)},
                        {"p50_us", or_null(result.p50_us)},
                        {"builds_on_before", static_cast<bool>(builds[i])},
                        {"speedup", or_null(result.speedup)},

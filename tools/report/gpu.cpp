@@ -45,14 +45,13 @@ Ordered gpu_of_run(const Store& store, const StoredRun& run) {
   Ordered gpu = Ordered::array();
   Ordered energy = Ordered::array();
   Ordered profiles = Ordered::array();
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (record.duplicate_of) return;  // a duplicate has the data of its first candidate
-    if (record.gpu) gpu.push_back(gpu_row(evaluation.id, *record.gpu));
-    if (evaluation.energy) {
-      energy.push_back(energy_row(evaluation.id, *evaluation.energy, true));
-    } else if (record.energy) {
-      energy.push_back(energy_row(evaluation.id, *record.energy, false));
+  store.for_each_evaluation(run.id, [&](const EvaluationRecord& evaluation) {
+    if (evaluation.duplicate_of) return;  // a duplicate has the data of its first candidate
+    if (evaluation.gpu) gpu.push_back(gpu_row(evaluation.id, *evaluation.gpu));
+    if (evaluation.elite_energy) {
+      energy.push_back(energy_row(evaluation.id, *evaluation.elite_energy, true));
+    } else if (evaluation.energy) {
+      energy.push_back(energy_row(evaluation.id, *evaluation.energy, false));
     }
     if (evaluation.profile) profiles.push_back(profile_row(evaluation.id, *evaluation.profile));
   });

@@ -18,7 +18,7 @@ using Ordered = nlohmann::ordered_json;
 
 /// The evaluation of the space's default configuration in a run.
 struct DefaultCandidate {
-  std::optional<StoredEvaluation> evaluation = {};
+  std::optional<EvaluationRecord> evaluation = {};
   std::string why_not = {};  ///< why there is no evaluation
 };
 
@@ -32,8 +32,8 @@ DefaultCandidate default_of(const Store& store, const StoredRun& run) {
     found.why_not = std::string("the space cannot be read: ") + error.what();
     return found;
   }
-  store.for_each_evaluation(run.id, [&](StoredEvaluation evaluation) {
-    if (found.evaluation || Ordered::parse(evaluation.record.config_json) != wanted) return;
+  store.for_each_evaluation(run.id, [&](EvaluationRecord evaluation) {
+    if (found.evaluation || Ordered::parse(evaluation.config_json) != wanted) return;
     found = {.evaluation = std::move(evaluation)};
   });
   return found;
@@ -41,11 +41,10 @@ DefaultCandidate default_of(const Store& store, const StoredRun& run) {
 
 Ordered default_json(const DefaultCandidate& found) {
   if (!found.evaluation) return {{"candidate", nullptr}, {"why", found.why_not}};
-  const EvaluationRecord& record = found.evaluation->record;
   Ordered json = {{"candidate", found.evaluation->id},
-                  {"config", Ordered::parse(record.config_json)}};
+                  {"config", Ordered::parse(found.evaluation->config_json)}};
   if (is_green(*found.evaluation)) {
-    json["p50_us"] = record.timing->p50_us;
+    json["p50_us"] = found.evaluation->timing->p50_us;
     return json;
   }
   const Rejection* failure = failure_of(*found.evaluation);
@@ -77,8 +76,8 @@ Ordered elite_json(const std::vector<EliteRow>& rows) {
 Ordered baseline_json(const Store& store, RunId run) {
   for (const MilestoneResult& result : milestone_results(store, run)) {
     if (!result.p50_us) continue;
-    return {{"milestone", result.milestone},
-            {"candidate", result.candidate},
+    return {{"milestone", result.evaluation.milestone},
+            {"candidate", result.evaluation.id},
             {"p50_us", *result.p50_us}};
   }
   return nullptr;
@@ -109,9 +108,9 @@ Ordered changes_json(const Ordered& from, const Ordered& to) {
 }
 
 /// The source that was compiled: the macro definitions, followed by the template's source.
-std::string source_of(const Store& store, const StoredEvaluation& evaluation) {
-  if (!evaluation.record.compilation) return {};
-  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
+std::string source_of(const Store& store, const EvaluationRecord& evaluation) {
+  if (!evaluation.compilation) return {};
+  const CompilationRecord compilation = store.compilation(*evaluation.compilation);
   return macro_definitions(compilation.options) + "\n" + compilation.source;
 }
 
@@ -142,11 +141,11 @@ Ordered tolerance_of(const EvaluationRecord& record) {
   return manifest.is_object() ? manifest.value("tolerance", Ordered()) : Ordered();
 }
 
-Ordered winner_json(const Store& store, const EliteRow& row, const StoredEvaluation& evaluation) {
-  const Timing& timing = *evaluation.record.timing;
+Ordered winner_json(const Store& store, const EliteRow& row, const EvaluationRecord& evaluation) {
+  const Timing& timing = *evaluation.timing;
   Ordered json = {{"candidate", row.candidate},
-                  {"generation", evaluation.record.generation},
-                  {"origin", evaluation.record.origin},
+                  {"generation", evaluation.generation},
+                  {"origin", evaluation.origin},
                   {"p50_us", timing.p50_us},
                   {"p90_us", timing.p90_us},
                   {"p99_us", timing.p99_us},
@@ -156,8 +155,8 @@ Ordered winner_json(const Store& store, const EliteRow& row, const StoredEvaluat
                   {"shared_bytes", row.shared_bytes},
                   {"not_modelled", row.not_modelled},
                   {"config", Ordered::parse(row.config_json)}};
-  if (evaluation.record.compilation) {
-    const CompilationFacts facts = store.compilation_facts(*evaluation.record.compilation);
+  if (evaluation.compilation) {
+    const CompilationFacts facts = store.compilation_facts(*evaluation.compilation);
     json["registers"] = facts.resources.registers;
     json["spill_bytes"] = facts.resources.spill_store_bytes + facts.resources.spill_load_bytes;
     json["compiler"] = facts.compiler;
@@ -186,10 +185,10 @@ Ordered winner_of_run(const Store& store, const StoredRun& run) {
                   {"manifest", nullptr}};
   if (rows.empty()) return json;
   const EliteRow& row = rows.front();
-  const StoredEvaluation evaluation = store.evaluation(row.candidate);
+  const EvaluationRecord evaluation = store.evaluation(row.candidate);
   json["winner"] = winner_json(store, row, evaluation);
-  json["checks"] = checks_json(evaluation.record);
-  json["tolerance"] = tolerance_of(evaluation.record);
+  json["checks"] = checks_json(evaluation);
+  json["tolerance"] = tolerance_of(evaluation);
   const std::string source = source_of(store, evaluation);
   if (!source.empty()) json["source"] = source;
   put_manifest(json, store, row.candidate);

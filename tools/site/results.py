@@ -210,7 +210,7 @@ KINDS = {
     "seeds": ("Searches with different seeds", "measured", seeds,
               "20 generations for each of the seeds 1 to 5. The last winner, if there are six, is that of the "
               "search for this shape above."),
-    "ladder": ("The WMMA ladder", "measured", None, ""),
+    "milestones": ("The milestones of WMMA attention", "measured", None, ""),
     "insight": ("Why the WMMA winner won", "measured", None, ""),
     "bundle": ("A bundle called from PyTorch", "measured", None,
                "An eager or compiled call is bound by the CPU."),
@@ -218,7 +218,7 @@ KINDS = {
              "Random candidates; evo-tune's are in the table above. Kernel Tuner checks each kernel once, keeps no elite and compiles one "
              "kernel after the other. evo-tune compiles on all cores, checks fully before the elite, "
              "and compares by pairs."),
-    "duel": ("Comparisons of two kernels by pairs", "measured", last_lines,
+    "comparison": ("Comparisons of two kernels by pairs", "measured", last_lines,
              "\"same\" compares a kernel with itself; \"slower\" with one that does 2 % more work."),
     "operations": ("Single operations", "measured and predicted", operations, ""),
     "energy": ("Energy of a launch", "measured", energies, ""),
@@ -244,7 +244,7 @@ KINDS = {
     "strategy": ("Strategies on recorded spaces of others", "simulated", strategies,
                  "Optimum / best time after so many evaluations, mean over the spaces (GEMM, convolution, "
                  "point in polygon and dedispersion on seven GPUs)."),
-    "window": ("Strategy full, by candidates in flight", "simulated", strategies, ""),
+    "in_flight": ("Strategy full, by candidates in flight", "simulated", strategies, ""),
     "engine": ("Cost of the engine", "measured", None, ""),
     "kills": ("Processes killed at random instants", "exact", None, ""),
     "soak": ("A long run with injected faults", "exact", None, ""),

@@ -51,9 +51,9 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
                       is_same_arch(info.device.arch, bench.task().arch());
     if (!fits || elite.rows.empty()) continue;
     const EliteRow& row = elite.rows.front();
-    const StoredEvaluation evaluation = store.evaluation(row.candidate);
+    const EvaluationRecord evaluation = store.evaluation(row.candidate);
     return {fmt::format("candidate {} of run {} in {}", row.candidate, elite.run.id, path),
-            row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
+            row.config_json, store.compilation(evaluation.compilation.value()), row.p50_us};
   }
   throw InputError(fmt::format("--baseline {}: no winner for {}; available: {}", path,
                                wanted(bench), there.empty() ? "no green kernel" : there));
@@ -127,7 +127,7 @@ StoredWinner find_winner(const std::string& path, const Workbench& bench) {
 
 AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluation& today) {
   AgainstStored against{std::move(winner)};
-  if (today.built.record.cubin == against.winner.compilation.cubin) {
+  if (today.compilation.cubin == against.winner.compilation.cubin) {
     against.same_code = true;
     return against;
   }

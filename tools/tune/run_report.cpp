@@ -111,11 +111,14 @@ std::optional<double> TuneReport::left_s(const RunProgress& progress, double ela
 }
 
 std::string TuneReport::position(const RunProgress& progress) const {
-  if (progress.evaluated == 0) return "compiling the first candidates";
+  const std::string search =
+      options_.searches > 1 ? fmt::format("search {}/{} · ", options_.search, options_.searches)
+                            : std::string();
+  if (progress.evaluated == 0) return search + "compiling the first candidates";
   if (options_.candidates > 0) {
     return fmt::format("{}/{} recorded", progress.evaluated, options_.candidates);
   }
-  return fmt::format("generation {}/{}", progress.generation, progress.generations);
+  return fmt::format("{}generation {}/{}", search, progress.generation, progress.generations);
 }
 
 /// The parts of the live view's line that counts candidates, the most important part first.
@@ -201,7 +204,7 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
   if (!options_.json) return;
   const EvaluationRecord& record = *evaluated.shapes.front().record;
   OrderedJson object = {{"event", "evaluated"},
-                        {"candidate", evaluated.shapes.front().id},
+                        {"candidate", record.id},
                         {"generation", record.generation},
                         {"position", record.position},
                         {"origin", record.origin},
@@ -217,8 +220,8 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
     object["kind"] = std::string(to_string(record.timing->kind));
   }
   if (progress.best.size() > 1) {
-    for (const auto& [shape, id, on_shape] : evaluated.shapes) {
-      OrderedJson one = {{"shape", shape}, {"candidate", id}};
+    for (const auto& [shape, on_shape] : evaluated.shapes) {
+      OrderedJson one = {{"shape", shape}, {"candidate", on_shape->id}};
       if (on_shape->timing) one["p50_us"] = on_shape->timing->p50_us;
       object["shapes"].push_back(std::move(one));
     }
@@ -267,10 +270,13 @@ void TuneReport::notice(const std::string& text) const {
   emit({{"event", "notice"}, {"text", text}});
 }
 
-void TuneReport::emit(const OrderedJson& object) const {
-  if (options_.json) {
-    std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
+void TuneReport::emit(OrderedJson object) const {
+  if (!options_.json) return;
+  if (options_.searches > 1) {
+    object["search"] = options_.search;
+    object["searches"] = options_.searches;
   }
+  std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
 }
 
 void describe_run(const Workbench& bench, const TuneReport& report,

@@ -18,6 +18,8 @@ struct ReportOptions {
   TimeKind kind = TimeKind::kMeasured;
   std::size_t candidates = 0;  ///< candidates of a recording; 0: a search, which has generations
   std::size_t compilers = 0;   ///< number of compiler processes
+  std::size_t search = 1;      ///< number of the search that the report is about
+  std::size_t searches = 1;    ///< number of searches of the command
 };
 
 /// Prints the progress of a run: a live view on a terminal, otherwise one line per generation, or
@@ -44,8 +46,9 @@ class TuneReport final : public TunerObserver {
   void say(const std::string& line) const;
   /// Prints a line, and with --json an event "notice". An empty text prints nothing.
   void notice(const std::string& text) const;
-  /// With --json, prints a JSON object.
-  void emit(const nlohmann::ordered_json& object) const;
+  /// With --json, prints a JSON object, to which it adds the number of the search if the command
+  /// makes several.
+  void emit(nlohmann::ordered_json object) const;
 
  private:
   [[nodiscard]] std::string status(const RunProgress& progress) const;

@@ -26,14 +26,13 @@ constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   KnownTimes known;
-  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    if (record.is_for_want_of_compiler()) return;
-    const Candidate candidate = space.candidate_from_json(record.config_json);
-    if (record.rejection || evaluation.withdrawal) {
+  store.for_each_evaluation(run, [&](const EvaluationRecord& evaluation) {
+    if (evaluation.is_for_want_of_compiler()) return;
+    const Candidate candidate = space.candidate_from_json(evaluation.config_json);
+    if (evaluation.rejection || evaluation.withdrawal) {
       known.emplace(candidate, std::nullopt);
-    } else if (record.timing) {
-      known.emplace(candidate, record.timing->p50_us);
+    } else if (evaluation.timing) {
+      known.emplace(candidate, evaluation.timing->p50_us);
     }
   });
   return known;
@@ -45,8 +44,9 @@ std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& spac
   std::vector<WayStart> starts = {{"default", space.defaults()}};
   for (const MilestoneResult& result : milestone_results(store, run)) {
     if (!result.p50_us) continue;
-    const Candidate candidate = space.candidate_from_json(result.config_json);
-    if (candidate != starts.front().candidate) starts.push_back({result.milestone, candidate});
+    const Candidate candidate = space.candidate_from_json(result.evaluation.config_json);
+    if (candidate != starts.front().candidate)
+      starts.push_back({result.evaluation.milestone, candidate});
     break;
   }
   return starts;

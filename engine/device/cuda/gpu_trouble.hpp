@@ -29,7 +29,7 @@ struct GpuSurroundings {
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const GpuSurroundings& around);
 
-/// A message that explains why the driver cannot create a context on `GPU`, in three lines like
+/// A message that explains why the driver cannot create a context on `gpu`, in three lines like
 /// that of init_trouble().
 [[nodiscard]] std::string context_trouble(const CudaDriver& driver, CUresult result,
                                           const CudaGpu& gpu, const GpuSurroundings& around);

@@ -12,14 +12,14 @@ enum class CheckKind {
   kQuick,  ///< fewer launches on shapes with long launches or, on a virtual GPU, much work
   kFull,   ///< all launches that CorrectnessOptions requests
   /// the check after a quick check and timing, without a limit of launches unless launches are
-  /// long; required before a screened kernel may enter the elite
+  /// long; required before a kernel that passed a quick check may enter the elite
   kAfterQuick,
 };
 
-/// "quick check", "full" or "after quick check".
+/// "quick", "full" or "after quick".
 [[nodiscard]] std::string_view to_string(CheckKind check_kind);
 
-/// The inverse of to_string. Throws InputError if `text` names no check_kind.
+/// The inverse of to_string. Throws InputError if `text` names no kind of check.
 [[nodiscard]] CheckKind check_kind_from_string(std::string_view text);
 
 /// Launches that take more than this time, in ms, count as long.

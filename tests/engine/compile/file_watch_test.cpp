@@ -139,18 +139,18 @@ TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
     auto loop = std::make_unique<SystemLoop>();
     auto pool = std::make_unique<CompilePool>(*loop, worker_program(), CompilePoolOptions{});
     Workbench bench(options, {std::move(loop), store, std::move(pool)});
-    return bench.wait(bench.evaluator().evaluate(bench.task().space().defaults(), {})).built;
+    return bench.wait(bench.evaluator().evaluate(bench.task().space().defaults(), {})).compilation;
   };
-  const Built one = built("1");
-  ASSERT_TRUE(one.record.ok) << one.record.log;
-  EXPECT_EQ(built("1").compile_ms, 0) << "the binary comes from the database";
-  const Built two = built("2");
-  EXPECT_GT(two.compile_ms, 0);
-  EXPECT_NE(two.record.ptx_hash, one.record.ptx_hash);
-  EXPECT_NE(two.record.key, one.record.key);
-  const Built again = built("1");
-  EXPECT_EQ(again.compile_ms, 0);
-  EXPECT_EQ(again.record.ptx_hash, one.record.ptx_hash);
+  const CompilationRecord one = built("1");
+  ASSERT_TRUE(one.ok) << one.log;
+  EXPECT_EQ(built("1").wall_ms, 0) << "the binary comes from the database";
+  const CompilationRecord two = built("2");
+  EXPECT_GT(two.wall_ms, 0);
+  EXPECT_NE(two.ptx_hash, one.ptx_hash);
+  EXPECT_NE(two.key, one.key);
+  const CompilationRecord again = built("1");
+  EXPECT_EQ(again.wall_ms, 0);
+  EXPECT_EQ(again.ptx_hash, one.ptx_hash);
   unsetenv("EVO_WORKER");
 }
 

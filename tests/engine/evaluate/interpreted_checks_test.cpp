@@ -169,10 +169,9 @@ TEST(InterpretedRun, AKernelIsInterpretedOnceAndWaitedFor) {
   World world(store, quickly_checked_kernels(), {.space = "distinct", .interprets = behaviour});
   EXPECT_EQ(run_all(world, store, options_for(2, 8)), TunerEnd::kFinished);
   const Candidate candidate = world.task().space().defaults();
-  const StoredEvaluation first = store.evaluations().front();
-  const KernelUnderTest member =
-      kernel_under_test(world.task(), candidate,
-                        store.compilation(first.record.compilation.value()), "some key", {0});
+  const EvaluationRecord first = store.evaluations().front();
+  const KernelUnderTest member = kernel_under_test(
+      world.task(), candidate, store.compilation(first.compilation.value()), "some key", {0});
   const InterpretedCheck check = world.bench->wait(world.bench->interpreted().check(member));
   const std::size_t asked = world.interpreter->requests().size();
   EXPECT_EQ(world.bench->wait(world.bench->interpreted().check(member)).rejection.has_value(),

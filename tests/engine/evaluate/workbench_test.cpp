@@ -132,7 +132,7 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   std::set<std::string> keys;
   for (const Evaluation& evaluation : judged) {
     ASSERT_FALSE(evaluation.rejection) << evaluation.rejection->reason;
-    EXPECT_EQ(evaluation.built.record.ptx_hash, judged[0].built.record.ptx_hash);
+    EXPECT_EQ(evaluation.compilation.ptx_hash, judged[0].compilation.ptx_hash);
     keys.insert(evaluation.kernel_key);
   }
   EXPECT_EQ(keys.size(), judged.size() - 1);
@@ -208,6 +208,31 @@ TEST_F(WorkbenchTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthers
     EXPECT_FALSE(judged[0].rejection || judged[2].rejection) << one.what;
     write_file(problem_file(), original);
   }
+}
+
+TEST_F(WorkbenchTest, TheSameDeviceServesShapesOfAnotherBuild) {
+  change(problem_file(), [](Json& problem) { problem["macros"] = {{"ODD", "N % 2"}}; });
+  const auto bench = open(true);
+  EXPECT_EQ(green_kernel(*bench, "none").shapes, std::vector<std::string>{"mission"});
+  const std::string even =
+      judge(*bench, {bench->task().space().defaults()}).front().compilation.options;
+  bench->use_shapes("ragged,single");
+  EXPECT_EQ(bench->task().shape_count(), 2U);
+  const Evaluation odd = judge(*bench, {bench->task().space().defaults()}).front();
+  EXPECT_TRUE(odd.is_green());
+  EXPECT_THAT(even, HasSubstr("-DODD=0"));
+  EXPECT_THAT(odd.compilation.options, HasSubstr("-DODD=1"));
+  EXPECT_THAT(events_, testing::IsEmpty()) << "no worker was replaced";
+}
+
+TEST_F(WorkbenchTest, AStopEndsThePreparationOfOtherShapes) {
+  change(problem_file(), [](Json& problem) { problem["macros"] = {{"ODD", "N % 2"}}; });
+  setenv("EVO_FAKE_COMPILE_MS", "300", 1);
+  const auto bench = open(true);
+  unsetenv("EVO_FAKE_COMPILE_MS");
+  const std::atomic<bool> stop{true};
+  bench->loop().stop_when({.requested = &stop});
+  EXPECT_THROW(bench->use_shapes("ragged"), Interrupted);
 }
 
 TEST_F(WorkbenchTest, CompilerOptionsAreHeldAgainstTheSpace) {

@@ -38,7 +38,7 @@ class Held {
     std::vector<RunHistory> histories;
     for (std::size_t shape = 0; shape < world.task().shape_count(); ++shape) {
       runs.push_back(kRun + static_cast<RunId>(shape));
-      histories.push_back({store.evaluations(runs.back()), store.generations(runs.back())});
+      histories.emplace_back(store.evaluations(runs.back()), store.generations(runs.back()));
     }
     tuner_ = std::make_unique<Tuner>(*world.bench, store, runs, options, observer_);
     EXPECT_EQ(tuner_->run(std::move(histories), never_), TunerEnd::kFinished);
@@ -54,8 +54,8 @@ class Held {
 std::vector<std::string> last_elite(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> configs;
   const std::vector<StoredGeneration> generations = store.generations(run);
-  for (const EliteEntry& entry : generations.back().record.elite) {
-    configs.push_back(store.evaluation(entry.candidate).config_json);
+  for (const CandidateId entry : generations.back().record.elite) {
+    configs.push_back(store.evaluation(entry).config_json);
   }
   return configs;
 }
@@ -71,7 +71,7 @@ TEST(LastGate, WhoFailsLeavesAndTheNextInLineTakesItsPlace) {
   ASSERT_THAT(members, SizeIs(kPlaces));
   EXPECT_THAT(last_elite(store), testing::Each(Not(HasSubstr(unwanted))));
   for (std::size_t i = 0; i < members.size(); ++i) {
-    EXPECT_EQ(store.generations().back().record.elite.at(i).candidate, members[i].id);
+    EXPECT_EQ(store.generations().back().record.elite.at(i), members[i].id);
     EXPECT_EQ(store.evaluation(members[i].id).checks.size(), 2U) << "fully checked";
   }
   EXPECT_TRUE(std::ranges::is_sorted(members, {}, &EliteMember::p50_us));

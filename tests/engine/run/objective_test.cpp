@@ -60,13 +60,13 @@ class Energetic : public testing::Test {
     options.objective = objective;
     EXPECT_EQ(run_all(world, store_, options), TunerEnd::kFinished);
     requests_ = world.device->requests();
-    return store_.generations().back().record.elite.front().p50_us;
+    return store_.evaluation(store_.generations().back().record.elite.front()).timing->p50_us;
   }
   [[nodiscard]] double best_time(bool slowest) const {
     double best = slowest ? 0 : 1e9;
-    for (const StoredEvaluation& stored : store_.evaluations()) {
-      if (stored.record.rejection || !stored.record.timing) continue;
-      const double us = stored.record.timing->p50_us;
+    for (const EvaluationRecord& stored : store_.evaluations()) {
+      if (stored.rejection || !stored.timing) continue;
+      const double us = stored.timing->p50_us;
       best = slowest ? std::max(best, us) : std::min(best, us);
     }
     return best;

@@ -35,8 +35,8 @@ std::vector<std::string> story_with_control(const fake::MemoryStore& store) {
 
 std::vector<std::string> configurations(const fake::MemoryStore& store) {
   std::vector<std::string> found;
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    found.push_back(stored.record.config_json);
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    found.push_back(stored.config_json);
   }
   return found;
 }
@@ -55,17 +55,17 @@ TEST(Recording, SlowKernelsAreTimedAsCarefullyAsFastOnes) {
   World world(store, ever_slower(), {.space = "distinct"});
   EXPECT_EQ(run_all(world, store, recording_of(60)), TunerEnd::kFinished);
   ASSERT_EQ(store.evaluations().size(), 60U);
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    ASSERT_TRUE(stored.record.timing.has_value());
-    EXPECT_TRUE(stored.record.timing->complete);
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    ASSERT_TRUE(stored.timing.has_value());
+    EXPECT_TRUE(stored.timing->complete);
   }
   // A search, unlike a recording, stops the timings of slower kernels early.
   fake::MemoryStore searched;
   World other(searched, ever_slower(), {.space = "distinct"});
   (void)run_all(other, searched, options_for(5, 8));
   std::size_t given_up = 0;
-  for (const StoredEvaluation& stored : searched.evaluations()) {
-    given_up += stored.record.timing && !stored.record.timing->complete ? 1 : 0;
+  for (const EvaluationRecord& stored : searched.evaluations()) {
+    given_up += stored.timing && !stored.timing->complete ? 1 : 0;
   }
   EXPECT_GT(given_up, 0U);
 }

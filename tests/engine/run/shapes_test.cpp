@@ -66,11 +66,11 @@ TEST(Shapes, EachHasTheEliteOfItsOwnTimes) {
     const auto& elite = generations.back().record.elite;
     ASSERT_EQ(elite.size(), 3U);
     double best = 1e9;
-    for (const StoredEvaluation& evaluation : store.evaluations(run)) {
-      if (evaluation.record.timing) best = std::min(best, evaluation.record.timing->p50_us);
+    for (const EvaluationRecord& evaluation : store.evaluations(run)) {
+      if (evaluation.timing) best = std::min(best, evaluation.timing->p50_us);
     }
-    EXPECT_DOUBLE_EQ(store.evaluation(elite.front().candidate).timing->p50_us, best);
-    EXPECT_THAT(store.evaluation(elite.front().candidate).config_json,
+    EXPECT_DOUBLE_EQ(store.evaluation(elite.front()).timing->p50_us, best);
+    EXPECT_THAT(store.evaluation(elite.front()).config_json,
                 HasSubstr(run == kMission ? "\"THREADS\":64" : "\"THREADS\":256"));
   }
   EXPECT_GT(count(world, "compare mission"), 0U);
@@ -86,11 +86,11 @@ TEST(Shapes, WhatAShapeDoesNotAllowIsNotJudgedThere) {
   const auto ragged = store.evaluations(kRagged);
   EXPECT_GT(mission.size(), ragged.size());
   EXPECT_FALSE(ragged.empty());
-  for (const StoredEvaluation& evaluation : ragged) {
-    EXPECT_LE(read_json(evaluation.record.config_json).at("ITEMS"), 2);
+  for (const EvaluationRecord& evaluation : ragged) {
+    EXPECT_LE(read_json(evaluation.config_json).at("ITEMS"), 2);
   }
-  const bool has_more = std::ranges::any_of(mission, [](const StoredEvaluation& evaluation) {
-    return read_json(evaluation.record.config_json).at("ITEMS") > 2;
+  const bool has_more = std::ranges::any_of(mission, [](const EvaluationRecord& evaluation) {
+    return read_json(evaluation.config_json).at("ITEMS") > 2;
   });
   EXPECT_TRUE(has_more) << "the strategy of shape 'mission' proposes larger ITEMS";
 }
@@ -107,9 +107,9 @@ TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
   ASSERT_EQ(run_all(world, store, options_for(8, 8)), TunerEnd::kFinished);
   int rejected = 0;
   for (const RunId run : {kMission, kRagged}) {
-    for (const StoredEvaluation& evaluation : store.evaluations(run)) {
-      const bool is_wrong = read_json(evaluation.record.config_json).at("ITEMS") == 4;
-      EXPECT_EQ(evaluation.record.rejection.has_value(), is_wrong);
+    for (const EvaluationRecord& evaluation : store.evaluations(run)) {
+      const bool is_wrong = read_json(evaluation.config_json).at("ITEMS") == 4;
+      EXPECT_EQ(evaluation.rejection.has_value(), is_wrong);
       rejected += is_wrong ? 1 : 0;
     }
   }
@@ -151,9 +151,9 @@ TEST(Shapes, WhatIsWithdrawnFromOneEliteIsFromAll) {
   EXPECT_FALSE(kernels(kMission).empty());
   EXPECT_EQ(kernels(kMission), kernels(kRagged));
   for (const RunId run : {kMission, kRagged}) {
-    const std::vector<EliteEntry> elite = store.generations(run).back().record.elite;
-    for (const EliteEntry& entry : elite) {
-      EXPECT_NE(read_json(store.evaluation(entry.candidate).config_json).at("ITEMS"), 2);
+    const std::vector<CandidateId> elite = store.generations(run).back().record.elite;
+    for (const CandidateId entry : elite) {
+      EXPECT_NE(read_json(store.evaluation(entry).config_json).at("ITEMS"), 2);
     }
   }
   for (const auto& [kernel, times] : full_checks) EXPECT_EQ(times, 1) << kernel;
@@ -265,11 +265,11 @@ TEST(Tuner, ARunThatWasOutOfTimeCanBeExtended) {
   EXPECT_EQ(store.evaluations().size(), 25U);
   ASSERT_EQ(store.generations().size(), 4U);
   double best = 1e9;
-  for (const StoredEvaluation& evaluation : store.evaluations()) {
-    if (evaluation.record.timing) best = std::min(best, evaluation.record.timing->p50_us);
+  for (const EvaluationRecord& evaluation : store.evaluations()) {
+    if (evaluation.timing) best = std::min(best, evaluation.timing->p50_us);
   }
-  const std::vector<EliteEntry> elite = store.generations().back().record.elite;
-  EXPECT_DOUBLE_EQ(store.evaluation(elite.front().candidate).timing->p50_us, best);
+  const std::vector<CandidateId> elite = store.generations().back().record.elite;
+  EXPECT_DOUBLE_EQ(store.evaluation(elite.front()).timing->p50_us, best);
 }
 
 }  // namespace

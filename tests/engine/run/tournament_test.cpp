@@ -41,8 +41,8 @@ TEST(Tournament, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   const auto withdrawals = store.withdrawals(kRun);
   ASSERT_FALSE(withdrawals.empty());
   for (const StoredGeneration& generation : store.generations()) {
-    for (const EliteEntry& entry : generation.record.elite) {
-      EXPECT_NE(entry.candidate, withdrawals.front().candidate);
+    for (const CandidateId entry : generation.record.elite) {
+      EXPECT_NE(entry, withdrawals.front().candidate);
     }
   }
 }
@@ -87,8 +87,8 @@ TEST(Tournament, NoKernelEntersTheEliteOnAQuickCheckAlone) {
   }
   std::size_t members = 0;
   for (const StoredGeneration& generation : store.generations()) {
-    for (const EliteEntry& entry : generation.record.elite) {
-      const EvaluationRecord& record = store.evaluation(entry.candidate);
+    for (const CandidateId entry : generation.record.elite) {
+      const EvaluationRecord& record = store.evaluation(entry);
       EXPECT_THAT(record.config_json, testing::Not(HasSubstr("\"THREADS\":128")));
       EXPECT_EQ(record.checks.size(), 2U) << "the stored checks are those of the full check";
       ++members;

@@ -27,9 +27,9 @@ TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
   EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
   ASSERT_EQ(tuner.elite().members().size(), 1U);
   double fastest_us = tuner.elite().members().front().p50_us;
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    if (stored.record.timing && stored.record.timing->complete) {
-      EXPECT_LE(fastest_us, stored.record.timing->p50_us);
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    if (stored.timing && stored.timing->complete) {
+      EXPECT_LE(fastest_us, stored.timing->p50_us);
     }
   }
   EXPECT_EQ(store.evaluation(tuner.elite().members().front().id).checks.size(), 2U)
@@ -61,7 +61,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
 }
 
-TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+TEST(Tuner, WhenTimeEndsWithinATournamentNobodyEntersTwice) {
   // The time limit ends the run at different moments of the A/B comparisons.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;
@@ -221,10 +221,10 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
     Tuner tuner(*world.bench, store, {kRun}, options, observer);
     static const std::atomic<bool> never{false};
     EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
-    const std::vector<StoredEvaluation> stored = store.evaluations();
+    const std::vector<EvaluationRecord> stored = store.evaluations();
     EXPECT_EQ(tuner.progress().evaluated, stored.size());
     EXPECT_FALSE(tuner.elite().members().empty());
-    if (stored.back().record.position + 1 > static_cast<int>(stored.size())) ++gaps;
+    if (stored.back().position + 1 > static_cast<int>(stored.size())) ++gaps;
 
     // When a run that reached its time limit is extended, it evaluates the candidates that were
     // missing.
@@ -233,8 +233,8 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
     World later(store, quickly_checked_kernels(), {.space = "distinct"});
     EXPECT_EQ(run_all(later, store, options), TunerEnd::kFinished);
     std::set<int> positions;
-    for (const StoredEvaluation& one : store.evaluations()) {
-      positions.insert(one.record.position);
+    for (const EvaluationRecord& one : store.evaluations()) {
+      positions.insert(one.position);
     }
     EXPECT_EQ(*positions.rbegin() + 1, static_cast<int>(positions.size()));
     EXPECT_EQ(store.evaluations().size(), positions.size());

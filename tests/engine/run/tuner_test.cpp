@@ -31,15 +31,15 @@ TEST(Tuner, TheOrderInWhichCompilersFinishChangesNothing) {
   EXPECT_GT(first.size(), 8U * 6);
 }
 
-TEST(Tuner, TheWindowIsWhatIsInFlight) {
+TEST(Tuner, NoMoreThanAllowedAreInFlight) {
   for (const std::size_t max_in_flight : {1U, 4U, 32U}) {
     fake::MemoryStore store;
     World world(store);
-    TunerOptions options = options_for(20, window);
+    TunerOptions options = options_for(20, max_in_flight);
     EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
-    EXPECT_LE(world.compilers->most_at_once(), window);
+    EXPECT_LE(world.compilers->most_at_once(), max_in_flight);
     const std::size_t slots = store.evaluations().size();
-    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
+    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, max_in_flight))
         << "some compilations come from the database, and one candidate is on the device";
   }
 }
@@ -57,7 +57,7 @@ fake::DeviceBehaviour turning(int from) {
   return behaviour;
 }
 
-TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
+TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeThoseInFlight) {
   constexpr int kSame = 6;
   fake::MemoryStore one;
   fake::MemoryStore two;
@@ -68,13 +68,13 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   const auto a = one.evaluations();
   const auto b = two.evaluations();
   std::size_t turned = 0;  // index of the first candidate whose outcome differs
-  const auto time_of = [](const StoredEvaluation& stored) {
-    return stored.record.timing ? stored.record.timing->p50_us : 0;
+  const auto time_of = [](const EvaluationRecord& stored) {
+    return stored.timing ? stored.timing->p50_us : 0;
   };
   while (turned < a.size() && time_of(a[turned]) == time_of(b[turned])) ++turned;
   ASSERT_LT(turned, a.size());
   std::size_t same = 0;
-  while (same < a.size() && a[same].record.config_json == b[same].record.config_json) ++same;
+  while (same < a.size() && a[same].config_json == b[same].config_json) ++same;
   std::size_t first_told = turned + 1;  // the first candidate that can depend on this outcome
   while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
   EXPECT_GE(same, first_told);
@@ -152,10 +152,10 @@ TEST(Tuner, WhileACompilerIsSlowTheDeviceTakesOthersAndTheirOutcomesWaitForTheir
   EXPECT_EQ(run_all(world, store, options_for(4, 16)), TunerEnd::kFinished);
   std::vector<std::string> recorded;
   std::vector<std::pair<int, int>> places;
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    places.emplace_back(stored.record.generation, stored.record.position);
-    if (!stored.record.timing || stored.record.duplicate_of) continue;
-    const Json config = read_json(stored.record.config_json);
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    places.emplace_back(stored.generation, stored.position);
+    if (!stored.timing || stored.duplicate_of) continue;
+    const Json config = read_json(stored.config_json);
     recorded.push_back(fmt::format("{}/{}/{}", config.at("THREADS").get<double>(),
                                    config.at("ITEMS").get<double>(),
                                    config.at("OTHER").get<double>()));
@@ -181,8 +181,8 @@ TEST(Tuner, AKernelThatItsCheckShowsToBeSlowIsNotTimedAndTheEliteIsTheSame) {
     EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
     std::vector<CandidateId>& elite = elites.emplace_back();
     const std::vector<StoredGeneration> generations = store.generations();
-    for (const EliteEntry& entry : generations.back().record.elite) {
-      elite.push_back(entry.candidate);
+    for (const CandidateId entry : generations.back().record.elite) {
+      elite.push_back(entry);
     }
     timed.push_back(std::ranges::count_if(world.device->requests(), [](const std::string& request) {
       return request.starts_with("time ");
@@ -200,8 +200,8 @@ TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   options.strategy = "random";
   EXPECT_EQ(run_all(world, store, options), TunerEnd::kExhausted);
   std::set<std::string> configurations;
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    configurations.insert(stored.record.config_json);
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    configurations.insert(stored.config_json);
   }
   EXPECT_EQ(configurations.size(), store.evaluations().size())
       << "every configuration is evaluated once";
@@ -215,9 +215,9 @@ TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
   options.strategy = "random";
   (void)run_all(world, store, options);
   std::size_t unstored = 0;
-  for (const StoredEvaluation& stored : store.evaluations()) {
-    if (!stored.record.rejection || stored.record.rejection->gate != Gate::kBuild) continue;
-    if (!stored.record.compilation) ++unstored;  // a temporary failure
+  for (const EvaluationRecord& stored : store.evaluations()) {
+    if (!stored.rejection || stored.rejection->gate != Gate::kBuild) continue;
+    if (!stored.compilation) ++unstored;  // a temporary failure
   }
   EXPECT_GT(unstored, 0U);
 }

@@ -33,7 +33,7 @@ class WarmStart : public testing::Test {
           sample::green(0, static_cast<int>(i), compilation, 10 + static_cast<double>(i));
       record.config_json = configs[i];
       record.kernel_key = configs[i];
-      generation.elite.push_back({store_.record_evaluation(run, record), 10.0});
+      generation.elite.push_back(store_.record_evaluation(run, record));
     }
     store_.record_generation(run, generation);
     return run;

@@ -167,7 +167,7 @@ TEST(WinnerWay, WhenTheTimeIsOverTheRestIsOneStep) {
   for (int ms = 10; ms <= 200; ms += 10) {
     Way way(timed_so());
     const FoundWay found = way.find(ms / 1e3);
-    EXPECT_EQ(way.world().bench->stop().deadline, SteadyTime::max());
+    EXPECT_EQ(way.world().bench->loop().stop().deadline, SteadyTime::max());
     if (!found.way) continue;
     double product = 1;
     for (const WinnerStep& step : found.way->steps) product *= step.ratio;
@@ -253,7 +253,7 @@ TEST(WinnerWay, WhatTheRunKnowsIsNotJudgedAgain) {
 TEST(WinnerWay, SomebodyWhoAsksForItEndsIt) {
   Way way(timed_so());
   const std::atomic<bool> asked{true};
-  way.world().bench->stop_when({&asked});
+  way.world().bench->loop().stop_when({&asked});
   try {
     (void)way.find();
     FAIL() << "no exception was thrown";

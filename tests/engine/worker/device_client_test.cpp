@@ -132,9 +132,9 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
 TEST_F(DeviceClientTest, AWorkerFinishesTheRequestThatAStopAbandoned) {
   // Kernels that rest, so that the worker cannot answer before the client waits.
   for (const char* bug : {"rests", "rests_all_zero"}) {
-    EXPECT_THROW(
-        (void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {}), {nullptr, loop_.now()}),
-        Interrupted);
+    loop_.stop_when({nullptr, loop_.now()});
+    EXPECT_THROW((void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {})), Interrupted);
+    loop_.stop_when({});
     EXPECT_FALSE(check("none").rejection) << "the answer about '" << bug << "' is discarded";
   }
   EXPECT_EQ(host_->starts, 1);
@@ -144,9 +144,9 @@ TEST_F(DeviceClientTest, AWorkerFinishesTheRequestThatAStopAbandoned) {
 TEST_F(DeviceClientTest, AWorkerThatDoesNotFinishAnAbandonedRequestIsReplaced) {
   for (const char* bug : {"never_returns", "crashes", "illegal_address"}) {
     const int before = host_->starts;
-    EXPECT_THROW(
-        (void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {}), {nullptr, loop_.now()}),
-        Interrupted);
+    loop_.stop_when({nullptr, loop_.now()});
+    EXPECT_THROW((void)loop_.run(client_.check(kernel(bug), CheckKind::kFull, {})), Interrupted);
+    loop_.stop_when({});
     EXPECT_FALSE(check("none").rejection) << bug;
     EXPECT_EQ(host_->starts, before + 1) << bug;
   }

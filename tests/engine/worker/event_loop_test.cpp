@@ -71,7 +71,8 @@ TEST(EventLoop, EveryCoroutineUnwindsWhenSomebodyAsksForTheEnd) {
   loop.spawn(forever());
   loop.spawn(ask());
   try {
-    loop.run(forever(), {&asked});
+    loop.stop_when({&asked});
+    loop.run(forever());
     ADD_FAILURE() << "the loop did not end";
   } catch (const Interrupted& interrupted) {
     EXPECT_FALSE(interrupted.out_of_time());
@@ -82,11 +83,14 @@ TEST(EventLoop, EveryCoroutineUnwindsWhenSomebodyAsksForTheEnd) {
 TEST(EventLoop, ADeadlineEndsARunAndTheNextOneGoesOn) {
   SystemLoop loop;
   try {
-    loop.run(nap(loop, 1000000), {nullptr, loop.now() + Milliseconds(20)});
+    loop.stop_when({nullptr, loop.now() + Milliseconds(20)});
+    loop.run(nap(loop, 1000000));
     ADD_FAILURE() << "the loop did not end";
   } catch (const Interrupted& interrupted) {
     EXPECT_TRUE(interrupted.out_of_time());
   }
+  EXPECT_THROW(loop.run(nap(loop, 1)), Interrupted) << "the deadline is over for every run";
+  loop.stop_when({});
   loop.run(nap(loop, 1));
 }
 

@@ -63,11 +63,7 @@ class EvoExportBundle : public testing::Test {
     return store_.record_evaluation(run, record);
   }
   void elite(RunId run, const std::vector<CandidateId>& candidates) {
-    GenerationRecord generation{.number = 0};
-    for (const CandidateId candidate : candidates) {
-      generation.elite.push_back({.candidate = candidate, .p50_us = 1});
-    }
-    store_.record_generation(run, generation);
+    store_.record_generation(run, {.number = 0, .elite = candidates});
   }
 
   ProgramResult run(const std::string& arguments) const {
@@ -115,6 +111,27 @@ TEST_F(EvoExportBundle, ATimeThatNobodyTookIsNotGuessed) {
               HasSubstr("NVIDIA H200: 2 kernels, 2 shapes: 2 of 4 times are known"));
 }
 
+/// Two builds may give the same PTX, but the valid shapes and the launch depend on the macros.
+TEST_F(EvoExportBundle, KernelsThatAreCompiledWithDifferentMacrosAreDifferent) {
+  Json problem = parse_json(kProblem, "problem");
+  problem["macros"] = {{"IS_LONG", "S > 1000"}};
+  for (const char* shape : {"mission", "long"}) {
+    RunInfo info = run_info(shape);
+    info.problem.text = problem.dump();
+    const RunId run = store_.start_run(info);
+    CompilationRecord compiled = sample::compilation(shape);
+    compiled.ptx_hash = "the same";
+    compiled.options = std::string("-DTILE=1 -DIS_LONG=") + (info.shape == "long" ? "1" : "0");
+    EvaluationRecord record = sample::green(0, 1, store_.put_compilation(compiled), 10);
+    record.manifest_json = kManifest;
+    elite(run, {store_.record_evaluation(run, record)});
+  }
+  const Json index = exported();
+  const Json& serves = index["targets"][0]["serves"];
+  ASSERT_EQ(serves.size(), 2U);
+  EXPECT_NE(serves[0]["kernel"], serves[1]["kernel"]);
+}
+
 TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   const RunId mission = start("mission");
   elite(mission, {add(mission, 2, 10)});
@@ -160,9 +177,7 @@ TEST_F(EvoExportBundle, DefaultsComeAlongWhereTheyWereChecked) {
   EXPECT_THAT(run("--bundle out").err,
               HasSubstr("the default configuration of space copy_h200 is left out"));
   EXPECT_EQ(exported()["targets"][0]["defaults"], Json::array());
-  store_.record_generation(
-      mission, {.number = 1,
-                .elite = {{.candidate = best, .p50_us = 1}, {.candidate = defaults, .p50_us = 2}}});
+  store_.record_generation(mission, {.number = 1, .elite = {best, defaults}});
   EXPECT_THAT(run("--bundle out").err, Not(HasSubstr("defaults")));
   EXPECT_EQ(exported()["targets"][0]["defaults"], Json({"copy_h200_default"}));
   EXPECT_EQ(exported()["kernels"].size(), 2U);
@@ -202,13 +217,11 @@ TEST_F(EvoExportBundle, SeveralDatabasesAndDevicesMeetInOneBundle) {
         other.record_evaluation(run, evaluation(other, 2, 5, TimeKind::kPredicted));
     const CandidateId defaults =
         other.record_evaluation(run, evaluation(other, 1, 50, TimeKind::kPredicted));
-    other.record_generation(
-        run, {.number = 0,
-              .elite = {{.candidate = best, .p50_us = 5}, {.candidate = defaults, .p50_us = 50}}});
+    other.record_generation(run, {.number = 0, .elite = {best, defaults}});
     Store same = Store::open(folder_.path() / "same.db");
     const RunId again = same.start_run(run_info("long"));
     const CandidateId slow = same.record_evaluation(again, evaluation(same, 2, 50));
-    same.record_generation(again, {.number = 0, .elite = {{.candidate = slow, .p50_us = 50}}});
+    same.record_generation(again, {.number = 0, .elite = {slow}});
   }
   const Json index = exported("--db evo.db --db other.db --db same.db");
   ASSERT_EQ(index["targets"].size(), 2U);

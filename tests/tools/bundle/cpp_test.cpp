@@ -87,7 +87,7 @@ class ExportCpp : public testing::Test {
         sample::green(0, 1, store.put_compilation(sample::compilation("k")), 10);
     record.manifest_json = kCppManifest;
     const CandidateId best = store.record_evaluation(run, record);
-    store.record_generation(run, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+    store.record_generation(run, {.number = 0, .elite = {best}});
   }
   std::string file(const std::string& name) const { return read_text_file(folder_.path() / name); }
 

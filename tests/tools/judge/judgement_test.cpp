@@ -18,9 +18,9 @@ class JudgementOutput : public testing::Test {
     evaluation.candidate = task_.space().defaults();
     evaluation.shapes.resize(1);
     evaluation.shapes.front().launch = LaunchPlan({16, 1, 1}, {64, 2, 1}, 0);
-    evaluation.built.record.ok = true;
-    evaluation.built.record.compiler = "fake 1.0";
-    evaluation.built.record.resources = {.registers = 32, .static_shared_bytes = 128};
+    evaluation.compilation.ok = true;
+    evaluation.compilation.compiler = "fake 1.0";
+    evaluation.compilation.resources = {.registers = 32, .static_shared_bytes = 128};
     evaluation.checks = {{.shape = "ragged", .seed = 7, .max_abs_error = 0.25}};
     evaluation.was_run = true;
     evaluation.shapes.front().timing = Timing{.p50_us = 5, .p90_us = 6, .samples = 100};

@@ -63,7 +63,7 @@ class Report : public testing::Test {
 
 TEST_F(Report, AVendorsTimeIsTheFastestThatIsStored) {
   const CandidateId best = add(R"({"TILE":64,"WAY":"up"})", 10);
-  store_.record_generation(run_, {.number = 0, .elite = {{best, 10}}});
+  store_.record_generation(run_, {.number = 0, .elite = {best}});
   EXPECT_TRUE(report()["vendor"].is_null());
   for (const char* row : {"'slow', 'fp8', 30", "'quick', 'fp16', 15"}) {
     store_.connection().database().exec(
@@ -164,7 +164,7 @@ TEST_F(Report, OfTheKnobsSaysWhatEvoEliteSays) {
 TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
   const CandidateId start = add(R"({"TILE":64,"WAY":"up"})", 20);
   const CandidateId winner = add(R"({"TILE":128,"WAY":"up"})", 9);
-  store_.record_generation(run_, {.number = 0, .elite = {{winner, 9}, {start, 20}}});
+  store_.record_generation(run_, {.number = 0, .elite = {winner, start}});
   EXPECT_TRUE(report()["ways"].empty());
   EXPECT_THAT(report()["why_no_ways"].get<std::string>(), HasSubstr("did not time the steps"));
   store_.record_event(run_, kNoWayEvent, "the run was out of time");
@@ -207,7 +207,7 @@ TEST_F(Report, MilestonesBuildOnOneAnotherWhereTheyKeepWhatChanged) {
 TEST_F(Report, TheWinnerOfItsKnobsIsThatOfTheElite) {
   const CandidateId slower = add(R"({"TILE":64,"WAY":"up"})", 10.02);
   const CandidateId faster = add(R"({"TILE":128,"WAY":"up"})", 10);
-  store_.record_generation(run_, {.number = 0, .elite = {{slower, 10.02}, {faster, 10}}});
+  store_.record_generation(run_, {.number = 0, .elite = {slower, faster}});
   store_.record_comparison(run_, {.challenger = faster,
                                   .incumbent = slower,
                                   .ratio = 0.999,
@@ -265,9 +265,8 @@ TEST_F(Report, TellsComparisonsDriftAndEvents) {
                                   .pairs = 12,
                                   .verdict = Verdict::kFaster});
   store_.record_generation(
-      run_,
-      {.number = 0, .elite = {{b, 10}, {a, 20}}, .control_p50_us = 21, .control_drift = 0.05});
-  store_.record_generation(run_, {.number = 1, .elite = {{b, 10}, {a, 20}}});
+      run_, {.number = 0, .elite = {b, a}, .control_p50_us = 21, .control_drift = 0.05});
+  store_.record_generation(run_, {.number = 1, .elite = {b, a}});
   store_.record_event(run_, "policy cost", "nothing");
   const Ordered found = report();
   EXPECT_EQ(

@@ -97,8 +97,8 @@ class SectionsTest(ReportCase):
         times = sorted(us for _, us, _ in stored if us is not None)
         self.assertEqual([row[2] for row in table if row[2] != "–"], [f"{us:.2f}" for us in times])
         self.assertEqual({row[0] for row in table}, {name for name, *_ in stored})
-        # In such a sequence, each milestone differs from the first one at least in the macros in which the
-        # previous milestone differs from the first.
+        # In such a sequence, each milestone differs from the first one at least in the macros in
+        # which the previous milestone differs from the first.
         first, changed, steps = json.loads(stored[0][2]), set(), []
         for name, us, config in stored:
             now = {macro for macro, value in json.loads(config).items() if value != first[macro]}

@@ -110,7 +110,7 @@ class SentencesTest(ReportCase):
         milestones = self.milestones(True, True, True, True)
         partly = self.milestones(True, True, True, False)
         none = self.milestones(True, False, True, False)
-        self.expect("milestones", "and adds more.", milestones, partly)
+        self.expect("milestones", "Each milestone keeps the changes", milestones, partly)
         self.expect("milestones", "The first 3 of 4 milestones build on each other", partly, none)
         self.expect("milestones", "These milestones do not extend each other", none, milestones)
         self.altered(none)
@@ -241,7 +241,7 @@ class SentencesTest(ReportCase):
         self.expect("roofline", "one wave", launch(264, 2), launch(265, 2))
         self.expect("roofline", "A launch has", launch(264, 2), launch(None, None))
 
-    # A/B comparisons and other sections -------------------------------------------------------------
+    # A/B comparisons and other sections -------------------------------------------------
 
     def test_what_the_policy_cost(self):
         def policy(count):

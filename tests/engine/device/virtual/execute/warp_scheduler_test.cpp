@@ -62,6 +62,27 @@ TEST(WarpScheduler, SomeTurnsAndAllTurnsOfSomeCtasAreShort) {
   EXPECT_EQ(short_turns(0), 0);
 }
 
+TEST(WarpScheduler, ACtaThatPollsInVainTakesLongTurns) {
+  constexpr int kTurns = 40;
+  LaunchContext launch;
+  launch.stall_budget = launch.issue_budget = 1'000'000;
+  for (std::uint64_t cta = 0; cta < 64; ++cta) {
+    WarpScheduler scheduler(launch);
+    scheduler.start(cta);
+    const auto length = [&] {
+      std::uint64_t sum = 0;
+      for (int turn = 0; turn < kTurns; ++turn) sum += scheduler.quantum();
+      return sum / kTurns;
+    };
+    const std::uint64_t before = length();
+    for (int poll = 0; poll < 1000; ++poll) scheduler.note_poll();
+    EXPECT_GT(length(), 1000) << cta;
+    launch.progress.note_change();  // what the CTA waits for may have happened
+    ASSERT_TRUE(scheduler.count(1));
+    EXPECT_EQ(length() > 16, before > 16) << cta;
+  }
+}
+
 TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
   LaunchContext launch;
   launch.stall_budget = 100;
