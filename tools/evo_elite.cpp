@@ -20,21 +20,18 @@ constexpr const char* kDescription =
 
 /// Declares the options. Parsing fills `options` and `merged`, which must outlive `app`.
 void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& merged) {
-  app.add_option("--db", options.db, "database file")
-      ->type_name(value_words::kDatabase)
+  add_option(app, "--db", options.db, value_words::kDatabase, "database file")
       ->capture_default_str();
   app.add_option("--run", options.filter.run,
                  "only this run (default: the newest; without a command, one per space, device "
                  "and shape)")
       ->transform(row_number());
-  app.add_option("--device", options.filter.device,
-                 "only runs on this device: cuda:N, virtual:NAME or part of the device's name")
-      ->type_name(value_words::kDevice);
-  app.add_option("--shape", options.filter.shape, "only runs that timed this shape")
-      ->type_name(value_words::kShape);
+  add_option(app, "--device", options.filter.device, value_words::kDevice,
+             "only runs on this device: cuda:N, virtual:NAME or part of the device's name");
+  add_option(app, "--shape", options.filter.shape, value_words::kShape,
+             "only runs that timed this shape");
   CLI::Option* json = app.add_flag("--json", options.json, "print one JSON object per line");
   app.add_flag("--csv", options.csv, "print CSV with a line of headings")->excludes(json);
-  app.set_version_flag("--version", "evo-elite " EVO_VERSION);
   app.footer(
       exit_codes({{0, "answered"}, {1, "no kernel is green"}, {2, "bad usage or database"}}));
   app.require_subcommand(0, 1);
@@ -81,19 +78,16 @@ ExitCode merge_all(const std::string& db, const std::vector<std::string>& files)
   return ExitCode::kGreen;
 }
 
-ExitCode run(int argc, char** argv) {
-  EliteOptions options;
-  CLI::App app(kDescription);
-  std::vector<std::string> merged;
-  declare(app, options, merged);
-  if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
-  if (!merged.empty()) return merge_all(options.db, merged);
-  return print_answer(options);
-}
-
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  return evo::tool_main("evo-elite", [&] { return evo::run(argc, argv); });
+  evo::EliteOptions options;
+  CLI::App app(evo::kDescription);
+  std::vector<std::string> merged;
+  evo::declare(app, options, merged);
+  const auto answer = [&] {
+    return merged.empty() ? evo::print_answer(options) : evo::merge_all(options.db, merged);
+  };
+  return evo::tool_main("evo-elite", argc, argv, app, answer, evo::database_values());
 }

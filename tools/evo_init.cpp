@@ -8,116 +8,92 @@
 namespace evo {
 namespace {
 
+/// Adds an option that may be repeated and takes one value each time.
+void repeat(CLI::App& app, const char* name, auto& target, const char* type, const char* text) {
+  add_option(app, name, target, type, std::string(text) + "; may be repeated")
+      ->allow_extra_args(false);
+}
+
 void declare_given(CLI::App& app, InitOptions& options) {
   Given& given = options.request.given;
-  const auto repeated = [&](const char* name, auto& target, const char* type, const char* text) {
-    app.add_option(name, target, std::string(text) + "; may be repeated")
-        ->type_name(type)
-        ->allow_extra_args(false);
-  };
-  repeated("--size", options.sizes, "NAME=N[,N...]",
-           "values of a shape variable, one for each shape; "
-           "a scalar parameter of this name gets the value");
-  repeated("--value", options.values, "NAME=EXPR",
-           "value of a scalar parameter, as an expression of sizes and macros");
-  repeated("--extent", options.extents, "NAME=EXPR",
-           "number of elements of a buffer, as an expression of sizes");
-  repeated("--input", options.inputs, "NAME=CONTENT",
-           "content of an input: "
-           "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
-  repeated("--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
-  repeated("--inout", given.inouts, "NAME",
-           "output of which the kernel leaves some elements unchanged, such as a border");
-  repeated("--grid", options.grids, "X[,Y[,Z]]",
-           "numbers of CTAs, as expressions of sizes and macros; one for each --entry, in order");
-  repeated("--block", options.blocks, "X[,Y[,Z]]",
-           "threads of a CTA, as expressions; one for each --entry, in order");
-  repeated("--shared", options.shared, "EXPR",
-           "bytes of dynamic shared memory; one for each --entry, in order");
-  repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
-           "new name of an argument, "
-           "if kernels of several --entry use one name for different arguments");
-  app.add_option("--flops", given.flops, "floating-point operations of one launch")
-      ->type_name("EXPR");
-  app.add_option("--tolerance", given.tolerance,
-                 "largest allowed absolute error of an element of an output")
-      ->type_name("NUMBER");
-  app.add_option(
-         "--reference", given.reference,
-         "reference: 'default', the default configuration; "
-         "'program', a reference.py for you to write; or another kernel of the file "
-         "with the same parameters (default: 'default' with --size and --param, else 'program')")
-      ->type_name("NAME");
-  app.add_option("--reference-grid", given.reference_grid,
-                 "CTAs of the kernel that --reference names")
-      ->type_name("X[,Y[,Z]]");
-  app.add_option("--reference-block", given.reference_block,
-                 "threads of a CTA of the kernel that --reference names")
-      ->type_name("X[,Y[,Z]]");
+  repeat(app, "--size", options.sizes, "NAME=N[,N...]",
+         "values of a shape variable, one for each shape; "
+         "a scalar parameter of this name gets the value");
+  repeat(app, "--value", options.values, "NAME=EXPR",
+         "value of a scalar parameter, as an expression of sizes and macros");
+  repeat(app, "--extent", options.extents, "NAME=EXPR",
+         "number of elements of a buffer, as an expression of sizes");
+  repeat(app, "--input", options.inputs, "NAME=CONTENT",
+         "content of an input: "
+         "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
+  repeat(app, "--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
+  repeat(app, "--inout", given.inouts, "NAME",
+         "output of which the kernel leaves some elements unchanged, such as a border");
+  repeat(app, "--grid", options.grids, "X[,Y[,Z]]",
+         "numbers of CTAs, as expressions of sizes and macros; one for each --entry, in order");
+  repeat(app, "--block", options.blocks, "X[,Y[,Z]]",
+         "threads of a CTA, as expressions; one for each --entry, in order");
+  repeat(app, "--shared", options.shared, "EXPR",
+         "bytes of dynamic shared memory; one for each --entry, in order");
+  repeat(app, "--rename", options.renamed, "KERNEL.PARAMETER=NAME",
+         "new name of an argument, "
+         "if kernels of several --entry use one name for different arguments");
+  add_option(app, "--flops", given.flops, "EXPR", "floating-point operations of one launch");
+  add_option(app, "--tolerance", given.tolerance, "NUMBER",
+             "largest allowed absolute error of an element of an output");
+  add_option(
+      app, "--reference", given.reference, "NAME",
+      "reference: 'default', the default configuration; "
+      "'program', a reference.py for you to write; or another kernel of the file "
+      "with the same parameters (default: 'default' with --size and --param, else 'program')");
+  add_option(app, "--reference-grid", given.reference_grid, "X[,Y[,Z]]",
+             "CTAs of the kernel that --reference names");
+  add_option(app, "--reference-block", given.reference_block, "X[,Y[,Z]]",
+             "threads of a CTA of the kernel that --reference names");
 }
 
 void declare(CLI::App& app, InitOptions& options) {
   IntakeRequest& request = options.request;
-  app.add_option("kernel", request.kernel, "CUDA file")->type_name(value_words::kFile)->required();
-  app.add_option("--entry", options.entries,
-                 "C++ name of the kernel: 'reduce<float, ITEMS>' (default: "
-                 "the file's only kernel); repeat for kernels that run one after the other")
-      ->type_name("NAME")
+  add_option(app, "kernel", request.kernel, value_words::kFile, "CUDA file")->required();
+  add_option(app, "--entry", options.entries, "NAME",
+             "C++ name of the kernel: 'reduce<float, ITEMS>' (default: the file's only kernel); "
+             "repeat for kernels that run one after the other")
       ->allow_extra_args(false);
-  app.add_option("--t1", request.t1,
-                 "T1 file (of Kernel Tuner, KTT or BAT) to take parameters and arguments from")
-      ->type_name(value_words::kFile);
-  app.add_option(
-         "-I,--include-path", request.include_folders,
-         "folder of headers that the kernel includes; headers in use are copied; may be repeated")
-      ->type_name(value_words::kFolder)
-      ->allow_extra_args(false);
-  app.add_option("--param", options.parameters,
-                 "macro and its values, the default first; "
-                 "or NAME='[2**i for i in range(5)]'; may be repeated")
-      ->type_name("NAME=V,V...")
-      ->allow_extra_args(false);
-  app.add_option("--constraint", request.constraints,
-                 "expression of macros that must hold; may be repeated")
-      ->type_name("EXPR")
-      ->allow_extra_args(false);
+  add_option(app, "--t1", request.t1, value_words::kFile,
+             "T1 file (of Kernel Tuner, KTT or BAT) to take parameters and arguments from");
+  repeat(app, "-I,--include-path", request.include_folders, value_words::kFolder,
+         "folder of headers that the kernel includes; headers in use are copied");
+  repeat(app, "--param", options.parameters, "NAME=V,V...",
+         "macro and its values, the default first; or NAME='[2**i for i in range(5)]'");
+  repeat(app, "--constraint", request.constraints, "EXPR", "expression of macros that must hold");
   declare_given(app, options);
-  app.add_option("--name", request.name,
-                 "name of problem and space (default: the name of the file)")
-      ->type_name("NAME");
-  app.add_option("--arch", request.arch, "architecture to compile for")
-      ->type_name("ARCH")
+  add_option(app, "--name", request.name, "NAME",
+             "name of problem and space (default: the name of the file)");
+  add_option(app, "--arch", request.arch, "ARCH", "architecture to compile for")
       ->capture_default_str();
-  app.add_option("--out", options.out, "folder that gets kernel_templates/ and search_spaces/")
-      ->type_name(value_words::kFolder)
+  add_option(app, "--out", options.out, value_words::kFolder,
+             "folder that gets kernel_templates/ and search_spaces/")
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace existing files");
-  app.add_option("--compile-seconds", options.compile_seconds,
-                 "time limit for compiling, and for the launches on the virtual GPU that measure "
-                 "extents")
-      ->type_name("SECONDS")
+  add_option(
+      app, "--compile-seconds", options.compile_seconds, "SECONDS",
+      "time limit for compiling, and for the launches on the virtual GPU that measure extents")
       ->transform(whole_number(1, 86400))
       ->capture_default_str();
-  app.set_version_flag("--version", "evo-init " EVO_VERSION);
   app.footer(exit_codes(
       {{0, "written"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
-}
-
-ExitCode run(int argc, char** argv) {
-  InitOptions options;
-  CLI::App app(
-      "evo-init: writes the problem file and a search space for a CUDA file.\n"
-      "Also writes reference.py if needed. Values that follow from the code are filled in; "
-      "\"TODO\" marks those that you have to fill in. "
-      "Prints the facts found in the code and the lines that you have to fill in.");
-  declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
-  return init(std::move(options));
 }
 
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  return evo::tool_main("evo-init", [&] { return evo::run(argc, argv); });
+  evo::InitOptions options;
+  CLI::App app(
+      "evo-init: writes the problem file and a search space for a CUDA file.\n"
+      "Also writes reference.py if needed. Values that follow from the code are filled in; "
+      "\"TODO\" marks those that you have to fill in. "
+      "Prints the facts found in the code and the lines that you have to fill in.");
+  evo::declare(app, options);
+  return evo::tool_main("evo-init", argc, argv, app, [&] { return evo::init(std::move(options)); });
 }

@@ -1,5 +1,4 @@
 // evo-predict: tests the quality of predicted times and explains them.
-#include <CLI/CLI.hpp>
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
@@ -13,19 +12,20 @@ namespace {
 constexpr const char* kDescription =
     "evo-predict: tests the quality of predicted times, and explains them.\nNeeds no GPU.";
 
+void declare_subject(CLI::App& app, PredictionSubject& subject, const char* device) {
+  add_option(app, "space", subject.space, value_words::kSpace,
+             "search space: a file, or the name of a shipped one")
+      ->required();
+  add_option(app, "--device", subject.device, value_words::kDevice, device)->capture_default_str();
+  add_option(app, "--shape", subject.shape, value_words::kShape,
+             "shape of the problem (default: the space's)");
+}
+
 void declare_rank(CLI::App& app, RankArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
-      ->type_name(value_words::kSpace)
+  declare_subject(app, arguments, "virtual:NAME, the model of the GPU that was recorded");
+  add_option(app, "recording", arguments.recording, value_words::kRecording,
+             "recorded times of this space (evo-record)")
       ->required();
-  app.add_option("recording", arguments.recording, "recorded times of this space (evo-record)")
-      ->type_name(value_words::kRecording)
-      ->required();
-  app.add_option("--device", arguments.device,
-                 "virtual:NAME, the model of the GPU that was recorded")
-      ->type_name(value_words::kDevice)
-      ->capture_default_str();
-  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
-      ->type_name(value_words::kShape);
   app.add_option("--count", arguments.count,
                  "number of candidates, drawn at random from those with a recorded time")
       ->capture_default_str()
@@ -36,38 +36,22 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("--threads", arguments.threads, "threads of the host")
       ->capture_default_str()
       ->transform(whole_number(1, 256));
-  app.add_option("--json", arguments.json,
-                 "JSON file to write: the scores, and both times of every candidate")
-      ->type_name(value_words::kFile);
+  add_option(app, "--json", arguments.json, value_words::kFile,
+             "JSON file to write: the scores, and both times of every candidate");
   auto* figure =
-      app.add_option("--figure", arguments.figure,
-                     "constant of the time model: also print the scores for each of its --values, "
-                     "separately for even and odd candidates, "
-                     "to choose a value on one half and test it on the other")
-          ->type_name("NAME");
-  app.add_option("--values", arguments.figure_values,
-                 "values of the constant that --figure names, such as 1,1.1,1.2")
-      ->type_name("X,X...")
+      add_option(app, "--figure", arguments.figure, "NAME",
+                 "constant of the time model: also print the scores for each of its --values, "
+                 "separately for even and odd candidates, "
+                 "to choose a value on one half and test it on the other");
+  add_option(app, "--values", arguments.figure_values, "X,X...",
+             "values of the constant that --figure names, such as 1,1.1,1.2")
       ->delimiter(',')
       ->needs(figure);
 }
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
-      ->type_name(value_words::kSpace)
-      ->required();
-  app.add_option("--set", arguments.settings,
-                 "values of macros (default: those of --milestone, or the defaults)")
-      ->type_name(value_words::kSetting)
-      ->expected(1, -1);
-  app.add_option("--milestone", arguments.milestone,
-                 "take the values of macros from this milestone of the space")
-      ->type_name(value_words::kMilestone);
-  app.add_option("--device", arguments.device, "virtual:NAME")
-      ->type_name(value_words::kDevice)
-      ->capture_default_str();
-  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
-      ->type_name(value_words::kShape);
+  arguments.candidate.declare(app);
+  declare_subject(app, arguments, "virtual:NAME");
   app.add_option("--lines", arguments.lines, "number of source lines that are printed")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
@@ -85,24 +69,21 @@ ValueLists value_lists() {
 
 int main(int argc, char** argv) {
   CLI::App app(evo::kDescription);
-  app.set_version_flag("--version", "evo-predict " EVO_VERSION);
   app.require_subcommand(1);
   app.footer(evo::exit_codes(
       {{0, "answered"}, {2, "bad usage or input"}, {3, "NVRTC is missing or cannot be used"}}));
   evo::RankArguments rank;
-  evo::ExplainArguments explain;
+  evo::ExplainArguments explained;
   CLI::App& rank_command = *app.add_subcommand(
       "rank",
       "predicts times of recorded candidates and compares their order with the recorded times");
   CLI::App& explain_command = *app.add_subcommand(
       "explain", "shows why the warps of one candidate's kernel wait, by source line");
   evo::declare_rank(rank_command, rank);
-  evo::declare_explain(explain_command, explain);
-  return evo::tool_main("evo-predict", [&] {
-    if (const auto done = evo::parse_command_line(app, argc, argv, evo::value_lists()))
-      return *done;
-    if (rank_command.parsed()) evo::rank_recorded(rank);
-    if (explain_command.parsed()) evo::explain(explain);
+  evo::declare_explain(explain_command, explained);
+  const auto answer = [&] {
+    rank_command.parsed() ? evo::rank_recorded(rank) : evo::explain(explained);
     return evo::ExitCode::kGreen;
-  });
+  };
+  return evo::tool_main("evo-predict", argc, argv, app, answer, evo::value_lists());
 }

@@ -26,25 +26,20 @@ Values of --arg, in the order of the kernel's parameters:
 )";
 
 void declare(CLI::App& app, PtxRunOptions& options) {
-  app.add_option("file", options.file, "PTX file")->type_name(value_words::kFile)->required();
-  app.add_option("--entry", options.entry, "name of the kernel")->type_name("NAME")->required();
-  app.add_option("--device", options.device, "virtual GPU")
-      ->type_name(value_words::kDevice)
+  add_option(app, "file", options.file, value_words::kFile, "PTX file")->required();
+  add_option(app, "--entry", options.entry, "NAME", "name of the kernel")->required();
+  add_option(app, "--device", options.device, value_words::kDevice, "virtual GPU")
       ->capture_default_str();
-  app.add_option("--grid", options.grid, "CTAs (default: 1)")
-      ->type_name("X,Y,Z")
+  add_option(app, "--grid", options.grid, "X,Y,Z", "CTAs (default: 1)")
       ->transform(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->delimiter(',');
-  app.add_option("--block", options.block, "threads of a CTA (default: 32)")
-      ->type_name("X,Y,Z")
+  add_option(app, "--block", options.block, "X,Y,Z", "threads of a CTA (default: 32)")
       ->transform(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->delimiter(',');
-  app.add_option("--shared", options.shared, "bytes of dynamic shared memory")
-      ->type_name("BYTES")
+  add_option(app, "--shared", options.shared, "BYTES", "bytes of dynamic shared memory")
       ->transform(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
-      ->type_name("ARGUMENT")
+  add_option(app, "--arg", options.arguments, "ARGUMENT", "an argument, see below; repeat in order")
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "seed of the order in which warps run")
       ->transform(seed_number())
@@ -52,31 +47,24 @@ void declare(CLI::App& app, PtxRunOptions& options) {
   app.add_option("--threads", options.threads, "threads of the host; 0: one for each core")
       ->transform(whole_number(0, 256))
       ->capture_default_str();
-  app.add_option("--save", options.save,
-                 "folder for the contents of out and inout buffers; created if missing")
-      ->type_name(value_words::kFolder);
+  add_option(app, "--save", options.save, value_words::kFolder,
+             "folder for the contents of out and inout buffers; created if missing");
   app.add_flag("--no-checks", options.no_checks, "check only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "print no statistics");
-  app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
   app.footer(kFooter + exit_codes({{0, "clean"},
                                    {1, "defects"},
                                    {2, "bad usage or input"},
                                    {3, "this machine has too little memory"}}));
 }
 
-ExitCode run(int argc, char** argv) {
-  CLI::App app(kDescription);
-  PtxRunOptions options;
-  declare(app, options);
-  const ValueLists lists = {{value_words::kDevice, virtual_device_values()}};
-  if (const auto done = parse_command_line(app, argc, argv, lists)) return *done;
-  return ptx_run(options);
-}
-
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  return evo::tool_main("evo-ptx-run", [&] { return evo::run(argc, argv); });
+  CLI::App app(evo::kDescription);
+  evo::PtxRunOptions options;
+  evo::declare(app, options);
+  return evo::tool_main("evo-ptx-run", argc, argv, app, [&] { return evo::ptx_run(options); },
+                        {{evo::value_words::kDevice, evo::virtual_device_values()}});
 }

@@ -1,13 +1,13 @@
 #include "engine/problem/generator.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <thread>
 
+#include "engine/core/parallel.hpp"
 #include "engine/core/random.hpp"
 #include "engine/problem/normal_quantile.hpp"
 #include "engine/problem/special_values.hpp"
@@ -111,19 +111,14 @@ std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64
   constexpr std::size_t kPart = std::size_t{1} << 20;
   std::vector<std::byte> data(count * size);
   const std::size_t parts = (count + kPart - 1) / kPart;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t part = next++; part < parts; part = next++) {
-      Random random(part == 0 ? seed : mix_seed(seed, part));
-      const std::size_t first = part * kPart;
+  const std::size_t threads = std::min<std::size_t>(parts, std::thread::hardware_concurrency());
+  in_parallel(threads, parts, [&](const auto& next) {
+    while (const auto part = next()) {
+      Random random(*part == 0 ? seed : mix_seed(seed, *part));
+      const std::size_t first = *part * kPart;
       fill(data.data(), first, std::min(kPart, count - first), random);
     }
-  };
-  const std::size_t threads = std::min<std::size_t>(parts, std::thread::hardware_concurrency());
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+  });
   return data;
 }
 

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "engine/core/parallel.hpp"
 #include "engine/core/statistics.hpp"
 
 namespace evo {
@@ -49,27 +46,9 @@ Repeat run_repeat(const RecordedSpace& space, const RandomBaseline& baseline,
 std::vector<Repeat> run_repeats(const RecordedSpace& space, const RandomBaseline& baseline,
                                 const StrategyMaker& make, const StudyOptions& options) {
   std::vector<Repeat> repeats(options.repeats);
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < repeats.size(); i = next++) {
-        repeats[i] = run_repeat(space, baseline, make, options, i);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-      next = repeats.size();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t j = 0; j < std::max<std::size_t>(options.jobs, 1); ++j) {
-      threads.emplace_back(work);
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  in_parallel(options.jobs, repeats.size(), [&](const auto& next) {
+    while (const auto i = next()) repeats[*i] = run_repeat(space, baseline, make, options, *i);
+  });
   return repeats;
 }
 

@@ -44,7 +44,7 @@ std::string outcome(const Found& found) {
 Json timing_json(const EvaluationRecord& record) {
   if (!record.timing) return {};
   const Timing& timing = *record.timing;
-  return {{"kind", std::string(to_string(timing.kind))},
+  return {{"kind", to_string(timing.kind)},
           {"p50_us", timing.p50_us},
           {"p90_us", timing.p90_us},
           {"p99_us", timing.p99_us},
@@ -92,7 +92,7 @@ Json energy_json(const EvaluationRecord& evaluation) {
 
 Json rejection_json(const std::optional<Rejection>& rejection) {
   if (!rejection) return {};
-  return {{"gate", std::string(to_string(rejection->gate))},
+  return {{"gate", to_string(rejection->gate)},
           {"reason", rejection->reason},
           {"policy_only", rejection->policy_only},
           {"detail", rejection->detail}};
@@ -127,23 +127,15 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// The rows of `evo-elite compare`. Each row has one property of the candidates a and b; the rows
-/// of the times also have the ratio b / a if the times are comparable.
-class Comparison {
- public:
-  explicit Comparison(Table& table) : table_(&table) {}
-
-  void add(const std::string& name, Json a, Json b, bool ratio = false) {
-    Json quotient;
-    if (ratio && a.is_number() && b.is_number() && a.get<double>() > 0) {
-      quotient = b.get<double>() / a.get<double>();
-    }
-    table_->rows.push_back({name, std::move(a), std::move(b), std::move(quotient)});
+/// Adds a row with one property of the candidates a and b. With `ratio`, which requires comparable
+/// times, the row also has the ratio b / a.
+void add_row(Table& table, const std::string& name, Json a, Json b, bool ratio = false) {
+  Json quotient;
+  if (ratio && a.is_number() && b.is_number() && a.get<double>() > 0) {
+    quotient = b.get<double>() / a.get<double>();
   }
-
- private:
-  Table* table_;
-};
+  table.rows.push_back({name, std::move(a), std::move(b), std::move(quotient)});
+}
 
 /// Why the times of two candidates are not comparable; empty if they are.
 std::string incomparable(const Found& a, const Found& b) {
@@ -158,41 +150,45 @@ std::string incomparable(const Found& a, const Found& b) {
   return {};
 }
 
-void add_results(Comparison& rows, const Found& a, const Found& b, bool comparable) {
-  const auto figure = [](const Found& found, double Timing::*member) {
-    const auto& timing = found.evaluation.timing;
-    return timing ? Json((*timing).*member) : Json();
+void add_results(Table& table, const Found& a, const Found& b, bool comparable) {
+  const auto add = [&](const char* name, const auto& of, bool ratio = false) {
+    add_row(table, name, of(a), of(b), ratio);
   };
-  const auto resource = [](const Found& found, int Resources::*member) {
-    return found.compilation ? Json(found.compilation->resources.*member) : Json();
+  const auto figure = [](double Timing::*member) {
+    return [=](const Found& found) {
+      const auto& timing = found.evaluation.timing;
+      return timing ? Json((*timing).*member) : Json();
+    };
   };
-  const auto error = [](const Found& found, double CheckResult::*member) {
-    return or_null(worst(found.evaluation, member));
+  const auto resource = [](int Resources::*member) {
+    return [=](const Found& found) {
+      return found.compilation ? Json(found.compilation->resources.*member) : Json();
+    };
   };
-  rows.add("p50_us", figure(a, &Timing::p50_us), figure(b, &Timing::p50_us), comparable);
-  rows.add("p90_us", figure(a, &Timing::p90_us), figure(b, &Timing::p90_us), comparable);
-  rows.add("cv", figure(a, &Timing::cv), figure(b, &Timing::cv));
-  rows.add("registers", resource(a, &Resources::registers), resource(b, &Resources::registers));
-  rows.add("static_shared_bytes", resource(a, &Resources::static_shared_bytes),
-           resource(b, &Resources::static_shared_bytes));
-  rows.add("dynamic_shared_bytes", a.evaluation.dynamic_shared_bytes,
-           b.evaluation.dynamic_shared_bytes);
-  rows.add("max_abs_error", error(a, &CheckResult::max_abs_error),
-           error(b, &CheckResult::max_abs_error));
-  rows.add("relative_l2", error(a, &CheckResult::relative_l2), error(b, &CheckResult::relative_l2));
-  rows.add("max_row_error", error(a, &CheckResult::max_row_error),
-           error(b, &CheckResult::max_row_error));
+  const auto error = [](double CheckResult::*member) {
+    return [=](const Found& found) { return or_null(worst(found.evaluation, member)); };
+  };
+  add("p50_us", figure(&Timing::p50_us), comparable);
+  add("p90_us", figure(&Timing::p90_us), comparable);
+  add("cv", figure(&Timing::cv));
+  add("registers", resource(&Resources::registers));
+  add("static_shared_bytes", resource(&Resources::static_shared_bytes));
+  add("dynamic_shared_bytes",
+      [](const Found& found) { return found.evaluation.dynamic_shared_bytes; });
+  add("max_abs_error", error(&CheckResult::max_abs_error));
+  add("relative_l2", error(&CheckResult::relative_l2));
+  add("max_row_error", error(&CheckResult::max_row_error));
 }
 
-void add_macros(Comparison& rows, const Found& a, const Found& b) {
+void add_macros(Table& table, const Found& a, const Found& b) {
   const Json left = Json::parse(a.evaluation.config_json);
   const Json right = Json::parse(b.evaluation.config_json);
   for (const auto& [name, value] : left.items()) {
     const Json other = right.value(name, Json());
-    if (other != value) rows.add(name, value, other);
+    if (other != value) add_row(table, name, value, other);
   }
   for (const auto& [name, value] : right.items()) {
-    if (!left.contains(name)) rows.add(name, Json(), value);
+    if (!left.contains(name)) add_row(table, name, Json(), value);
   }
 }
 
@@ -221,17 +217,17 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
                             {"b", std::to_string(b), 4},
                             {"b_over_a", "b / a", 4}}}};
   const std::string obstacle = incomparable(left, right);
-  Comparison rows(answer.table);
-  const auto kind = [](const Found& found) {
-    return std::string(to_string(found.run.info.device.time_kind));
-  };
-  rows.add("outcome", outcome(left), outcome(right));
-  rows.add("run", left.run.id, right.run.id);
-  rows.add("device", left.run.info.device.name, right.run.info.device.name);
-  rows.add("shape", left.run.info.shape, right.run.info.shape);
-  rows.add("kind", kind(left), kind(right));
-  add_results(rows, left, right, obstacle.empty());
-  add_macros(rows, left, right);
+  Table& table = answer.table;
+  const RunInfo& left_run = left.run.info;
+  const RunInfo& right_run = right.run.info;
+  add_row(table, "outcome", outcome(left), outcome(right));
+  add_row(table, "run", left.run.id, right.run.id);
+  add_row(table, "device", left_run.device.name, right_run.device.name);
+  add_row(table, "shape", left_run.shape, right_run.shape);
+  add_row(table, "kind", to_string(left_run.device.time_kind),
+          to_string(right_run.device.time_kind));
+  add_results(table, left, right, obstacle.empty());
+  add_macros(table, left, right);
   if (!obstacle.empty()) answer.notes = "no ratio of times: " + obstacle + "\n";
   answer.notes += comparison_notes(store, a, b);
   if (obstacle.empty() && answer.notes.empty()) {
@@ -257,7 +253,7 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"space", info.space.name},
           {"device", info.device.name},
           {"shape", info.shape},
-          {"kind", std::string(to_string(info.device.time_kind))},
+          {"kind", to_string(info.device.time_kind)},
           {"config", Json::parse(record.config_json)},
           {"timing", timing_json(record)},
           {"gpu", gpu_json(record)},

@@ -68,32 +68,6 @@ std::string policy_text(const std::string& space_text) {
   return text;
 }
 
-}  // namespace
-
-SplitConfigs split_configs(const std::vector<Json>& configs) {
-  const auto same = [&](const std::string& name, const Json& value) {
-    for (const Json& other : configs) {
-      if (!other.contains(name) || other[name] != value) return false;
-    }
-    return configs.size() > 1;
-  };
-  SplitConfigs result;
-  if (!configs.empty()) result.common = macros(configs[0], same);
-  for (const Json& config : configs) {
-    result.each.push_back(macros(
-        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
-  }
-  return result;
-}
-
-std::string kind_label(const DeviceInfo& device) {
-  if (device.id == "none") return "nothing was run";
-  return device.time_kind == TimeKind::kMeasured ? "measured times"
-                                                 : "PREDICTED times, nothing was measured";
-}
-
-namespace {
-
 /// Lines that say how the winner was chosen; empty if the order of the times shows that.
 std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
@@ -120,6 +94,28 @@ std::string order_note(const RunElite& elite) {
 }
 
 }  // namespace
+
+SplitConfigs split_configs(const std::vector<Json>& configs) {
+  const auto same = [&](const std::string& name, const Json& value) {
+    for (const Json& other : configs) {
+      if (!other.contains(name) || other[name] != value) return false;
+    }
+    return configs.size() > 1;
+  };
+  SplitConfigs result;
+  if (!configs.empty()) result.common = macros(configs[0], same);
+  for (const Json& config : configs) {
+    result.each.push_back(macros(
+        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
+  }
+  return result;
+}
+
+std::string kind_label(const DeviceInfo& device) {
+  if (device.id == "none") return "nothing was run";
+  return device.time_kind == TimeKind::kMeasured ? "measured times"
+                                                 : "PREDICTED times, nothing was measured";
+}
 
 Answer elite_answer(const RunElite& elite) {
   const TimeKind kind = elite.run.info.device.time_kind;
@@ -154,8 +150,8 @@ Answer elite_answer(const RunElite& elite) {
     answer.table.rows.push_back(
         {row.rank, labels[i], row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
          row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), or_null(row.launch_mj),
-         row.registers, row.shared_bytes, or_null(row.max_abs_error),
-         std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
+         row.registers, row.shared_bytes, or_null(row.max_abs_error), to_string(row.kind),
+         row.candidate, tied_with, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
@@ -235,7 +231,7 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
                                       {"candidate", "first"},
                                       {"reason", "reason of the first", 0, true}}}};
   for (const RejectionGroup& group : summary.groups) {
-    answer.table.rows.push_back({std::string(to_string(group.gate)), group.count, group.policy_only,
+    answer.table.rows.push_back({to_string(group.gate), group.count, group.policy_only,
                                  group.policy_only ? "yes" : "no", group.candidate, group.reason});
   }
   std::ostringstream notes;
@@ -274,8 +270,8 @@ Answer runs_answer(const std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) {
     const RunInfo& info = run.info;
     answer.table.rows.push_back(
-        {run.id, std::string(to_string(run.status)), run.started_at, info.space.name,
-         info.device.name, times_word(info.device), info.shape, info.strategy, info.seed,
+        {run.id, to_string(run.status), run.started_at, info.space.name, info.device.name,
+         times_word(info.device), info.shape, info.strategy, info.seed,
          run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
   }
   return answer;

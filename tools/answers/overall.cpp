@@ -121,10 +121,10 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   for (const OnShape& shape : shapes) {
     answer.table.columns.push_back({shape.run.info.shape, shape.run.info.shape, 3});
   }
-  answer.table.columns.push_back({"kind", "kind", 0, true});
-  answer.table.columns.push_back({"candidate", "candidate"});
-  answer.table.columns.push_back({"config", "", 0, true});
-  answer.table.columns.push_back({"", "configuration", 0, true});
+  answer.table.columns.insert(answer.table.columns.end(), {{"kind", "kind", 0, true},
+                                                           {"candidate", "candidate"},
+                                                           {"config", "", 0, true},
+                                                           {"", "configuration", 0, true}});
   const std::vector<ServingKernel> candidates = rank(store, shapes);
   std::vector<Json> configs;
   for (const ServingKernel& candidate : candidates)
@@ -134,10 +134,8 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
     const ServingKernel& candidate = candidates[i];
     std::vector<Json> row = {i + 1, candidate.mean};
     row.insert(row.end(), candidate.shares.begin(), candidate.shares.end());
-    row.emplace_back(std::string(to_string(first.info.device.time_kind)));
-    row.emplace_back(candidate.id);
-    row.emplace_back(configs[i]);
-    row.emplace_back(texts.each[i]);
+    row.insert(row.end(),
+               {to_string(first.info.device.time_kind), candidate.id, configs[i], texts.each[i]});
     answer.table.rows.push_back(std::move(row));
   }
   if (!texts.common.empty()) answer.notes = "in common: " + texts.common + "\n";

@@ -11,7 +11,7 @@ namespace evo {
 /// of "metrics" are the names that problem.json gives to the metrics; each value has the profiler's
 /// name of the metric, its value and its unit.
 [[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
-  nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
+  nlohmann::ordered_json json = {{"kind", to_string(profile.kind)},
                                  {"tool", profile.tool},
                                  {"require", profile.require},
                                  {"passed", profile.passed},

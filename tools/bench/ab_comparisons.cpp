@@ -11,6 +11,7 @@
 #include "db/store.hpp"
 #include "engine/core/error.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "tools/cli/candidate_options.hpp"
 #include "tools/cli/tool_main.hpp"
 #include "tools/tune/session_options.hpp"
 
@@ -19,21 +20,11 @@ namespace {
 
 struct Options {
   SessionOptions session;
-  std::vector<std::string> first;
-  std::vector<std::string> second;
+  CandidateOptions first;
+  CandidateOptions second;
   int count = 300;
   bool reload = false;
 };
-
-Candidate candidate_of(const Space& space, const std::vector<std::string>& settings) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& text : settings) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InputError(text + ": allowed: MACRO=VALUE");
-    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return space.candidate_from_settings(pairs, space.defaults());
-}
 
 /// The kernel of a configuration, which must pass every gate. Throws InputError otherwise.
 KernelUnderTest green_kernel(Workbench& bench, const Candidate& candidate) {
@@ -60,12 +51,10 @@ ExitCode run(const Options& options) {
   std::printf("device: %s\n", device->name.c_str());
   const WorkbenchOptions bench_options = options.session.bench_options(services, fresh_seed());
   Workbench bench(bench_options, std::move(services));
-  const KernelUnderTest first =
-      green_kernel(bench, candidate_of(bench.task().space(), options.first));
-  const KernelUnderTest second =
-      options.second == options.first
-          ? first
-          : green_kernel(bench, candidate_of(bench.task().space(), options.second));
+  const Candidate candidate = options.first.candidate(bench.task().space());
+  const Candidate another = options.second.candidate(bench.task().space());
+  const KernelUnderTest first = green_kernel(bench, candidate);
+  const KernelUnderTest second = another == candidate ? first : green_kernel(bench, another);
   std::map<int, int> verdicts;
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
@@ -97,8 +86,8 @@ int main(int argc, char** argv) {
     evo::Options options;
     CLI::App app("ab_comparisons: tests how reliable comparisons of two kernels are.");
     options.session.declare(app);
-    app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
-    app.add_option("--second", options.second,
+    app.add_option("--first", options.first.settings, "configuration, MACRO=VALUE ...");
+    app.add_option("--second", options.second.settings,
                    "the other configuration (default: the same as --first)");
     app.add_flag(
         "--reload", options.reload,

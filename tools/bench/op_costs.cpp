@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/statistics.hpp"
 #include "engine/device/open_device.hpp"
 #include "tools/bench/op_costs_kernels.hpp"
@@ -36,16 +36,9 @@ class Bench {
   /// Compiles all sources in parallel, so that load() need not compile them one after the other.
   void compile_ahead(const std::vector<std::string>& sources) {
     std::vector<CompileOutcome> outcomes(sources.size(), Rejection{});
-    std::atomic<std::size_t> next{0};
-    {
-      std::vector<std::jthread> threads;
-      for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) {
-        threads.emplace_back([&] {
-          for (std::size_t i = next++; i < sources.size(); i = next++)
-            outcomes[i] = compile(sources[i]);
-        });
-      }
-    }
+    in_parallel(std::thread::hardware_concurrency(), sources.size(), [&](const auto& next) {
+      while (const auto i = next()) outcomes[*i] = compile(sources[*i]);
+    });
     for (std::size_t i = 0; i < sources.size(); ++i) ahead_[sources[i]] = std::move(outcomes[i]);
   }
 
@@ -135,7 +128,6 @@ void print_operation(Bench& bench, const Operation& operation) {
   const double clocks = (many - few) * bench.info().clock_mhz /
                         ((kMany - kFew) * operation.ops * operation.repeats * per_body);
   std::printf("%-36s %9.2f\n", operation.name.c_str(), clocks);
-  std::fflush(stdout);
   bench.release(in);
   bench.unload(kernel);
 }
@@ -150,7 +142,6 @@ void print_launches(Bench& bench) {
         if (bytes > static_cast<std::uint32_t>(bench.info().max_shared_bytes_per_cta)) continue;
         std::printf("%6u CTAs of %3u threads, %3u KiB shared %9.3f us\n", ctas, threads,
                     bytes >> 10, bench.us(kernel, ctas, threads, bytes, {in}, 0));
-        std::fflush(stdout);
       }
     }
   }
@@ -176,7 +167,6 @@ void print_code(Bench& bench) {
         instructions, bench.us(kernel, ctas, 32, kSharedBytes, {in}, 1),
         bench.us(kernel, ctas, 128, kSharedBytes, {in}, 1),
         bench.us(kernel, ctas, 128, kSharedBytes, {in}, 2));
-    std::fflush(stdout);
     bench.unload(kernel);
   }
   bench.release(in);
@@ -198,7 +188,6 @@ void print_streams(Bench& bench) {
                             (us * bench.info().clock_mhz * std::min(ctas, sms));
         std::printf("%3zu MiB, %s, %s %8.1f\n", mebibytes, writes ? "written" : "read",
                     ctas == 1 ? "one SM " : "all SMs", each);
-        std::fflush(stdout);
       }
       bench.unload(kernel);
       bench.release(in);
@@ -217,19 +206,18 @@ void print_first_reads(Bench& bench) {
     std::printf("%3zu buffers in turn: read not at all %8.3f us, once %8.3f us, twice %8.3f us\n",
                 buffers, bench.us(kernel, sms, 256, 0, in, 0), bench.us(kernel, sms, 256, 0, in, 1),
                 bench.us(kernel, sms, 256, 0, in, 2));
-    std::fflush(stdout);
   }
   for (const BufferId buffer : in) bench.release(buffer);
   bench.unload(kernel);
 }
 
 void run(const std::string& device) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // shows each line at once, also in a pipe
   Bench bench(device);
   const bool measured = bench.info().time_kind == TimeKind::kMeasured;
   std::printf("%s, %.0f MHz, %s\n\nclocks from one operation to the next that needs its result\n",
               bench.info().name.c_str(), bench.info().clock_mhz,
               measured ? "measured" : "PREDICTED");
-  std::fflush(stdout);
   std::vector<std::string> sources;
   for (const auto& operations : {chained_operations(), streamed_operations()})
     for (const Operation& operation : operations) sources.push_back(source_of(operation));

@@ -9,10 +9,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/evolve/full_strategy.hpp"
-#include "engine/study/replay_study.hpp"
 #include "tools/cli/argument_text.hpp"
-#include "tools/cli/number_options.hpp"
 #include "tools/cli/tool_main.hpp"
+#include "tools/replay/replay.hpp"
 
 namespace {
 
@@ -78,20 +77,7 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option("--recorded", recorded, "recorded spaces")->required();
   app.add_option("--set", sets, "change a setting of the strategy: NAME=NUMBER; may be repeated");
-  app.add_option("--repeats", study.repeats)
-      ->capture_default_str()
-      ->transform(evo::whole_number(1, 1000000));
-  app.add_option("--budget", study.budget)
-      ->capture_default_str()
-      ->transform(evo::whole_number(1, 100000000));
-  app.add_option("--max-in-flight", study.max_in_flight)
-      ->capture_default_str()
-      ->transform(evo::whole_number(1, 100000));
-  app.add_option("--seed", study.seed)->capture_default_str()->transform(evo::seed_number());
-  app.add_option("--jobs", study.jobs)
-      ->capture_default_str()
-      ->transform(evo::whole_number(1, 1024));
-  app.add_flag("!--no-cutoff", study.to_cutoff, "end each search at its budget");
+  evo::declare_study(app, study);
   app.add_flag("--json", json);
   return evo::tool_main("search-ablation", [&] {
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;

@@ -33,7 +33,7 @@ double megabytes_resident() {
 
 void run(const Arguments& arguments) {
   SpaceOnDevice on(arguments.space, arguments.shape, arguments.device);
-  const Candidate candidate = candidate_from_options(on.space(), arguments.milestone, {});
+  const Candidate candidate = CandidateOptions{arguments.milestone}.candidate(on.space());
   const CompileOutcome outcome = on.compile(candidate);
   if (const auto* rejection = std::get_if<Rejection>(&outcome))
     throw InputError("does not compile: " + rejection->reason);

@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
 #include "tools/cli/argument_text.hpp"
+#include "tools/cli/completion.hpp"
 
 namespace evo {
 namespace {
@@ -26,8 +27,15 @@ Candidate start_of(const Space& space, const std::string& milestone) {
 
 }  // namespace
 
-Candidate candidate_from_options(const Space& space, const std::string& milestone,
-                                 const std::vector<std::string>& settings) {
+void CandidateOptions::declare(CLI::App& app) {
+  add_option(app, "--set", settings, value_words::kSetting,
+             "values of macros (default: those of --milestone, or the defaults)")
+      ->expected(1, -1);
+  add_option(app, "--milestone", milestone, value_words::kMilestone,
+             "take the values of macros from this milestone of the space");
+}
+
+Candidate CandidateOptions::candidate(const Space& space) const {
   using Setting = std::pair<std::string, std::string>;
   std::vector<Setting> pairs;
   for (const std::string& text : settings) {

@@ -24,6 +24,12 @@ inline constexpr const char* kMilestone = "MILESTONE";
 inline constexpr const char* kSetting = "MACRO=VALUE";
 }  // namespace value_words
 
+/// Adds an option whose value has the name `word` in help texts.
+CLI::Option* add_option(CLI::App& app, const char* name, auto& target, const char* word,
+                        const std::string& description) {
+  return app.add_option(name, target, description)->type_name(word);
+}
+
 /// The values given so far on the command line, by the names of values in help texts, such as
 /// SPACE.
 using GivenValues = std::map<std::string, std::string>;

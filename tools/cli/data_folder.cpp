@@ -1,7 +1,6 @@
 #include "tools/cli/data_folder.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "engine/core/environment.hpp"

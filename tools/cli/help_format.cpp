@@ -79,16 +79,6 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
-/// Indents all lines of a text except the first line.
-std::string hanging(const std::string& text, std::size_t columns) {
-  std::string result;
-  for (const char c : text) {
-    result += c;
-    if (c == '\n') result.append(columns, ' ');
-  }
-  return result;
-}
-
 /// An entry of the help text: the heading, and the description beside it or, if the heading is too
 /// long, below it.
 std::string entry(const std::string& heading, const std::string& text) {
@@ -217,6 +207,15 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
     at = end + 1;
   }
   close();
+  return result;
+}
+
+std::string hanging(const std::string& text, std::size_t columns) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result.append(columns, ' ');
+  }
   return result;
 }
 

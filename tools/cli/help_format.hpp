@@ -16,6 +16,9 @@ inline constexpr std::size_t kHelpColumns = 80;
 /// line gets its own line.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
+/// Indents all lines of a text except the first line.
+[[nodiscard]] std::string hanging(const std::string& text, std::size_t columns);
+
 /// The name of an option's value in help texts: "N", "FILE"; empty for a flag.
 [[nodiscard]] std::string value_word(const CLI::Option& option);
 

@@ -10,6 +10,17 @@ namespace {
 
 constexpr double kYear = 365.0 * 24 * 3600;
 
+/// Accepts numbers for which `accepts` is true. `allowed`: these numbers, for messages; `range`:
+/// for help.
+template <typename Accepts>
+CLI::Validator number_if(Accepts accepts, const std::string& allowed, const std::string& range) {
+  return {[=](std::string& text) -> std::string {
+            const auto value = number_in<double>(text);
+            return value && accepts(*value) ? "" : "'" + text + "': allowed: " + allowed;
+          },
+          range};
+}
+
 }  // namespace
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
@@ -32,25 +43,13 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
 CLI::Validator real_number(double low, double high) {
   std::ostringstream range;
   range << low << " to " << high;
-  return {[=, allowed = range.str()](std::string& text) -> std::string {
-            const auto value = number_in<double>(text);
-            if (!value || !(*value >= low && *value <= high)) {
-              return "'" + text + "': allowed: a number from " + allowed;
-            }
-            return {};
-          },
-          range.str()};
+  return number_if([=](double value) { return value >= low && value <= high; },
+                   "a number from " + range.str(), range.str());
 }
 
 CLI::Validator seconds_number() {
-  return {[](std::string& text) -> std::string {
-            const auto value = number_in<double>(text);
-            if (!value || !(*value > 0 && *value <= kYear)) {
-              return "'" + text + "': allowed: a number of seconds above 0, at most 31536000";
-            }
-            return {};
-          },
-          ""};
+  return number_if([](double value) { return value > 0 && value <= kYear; },
+                   "a number of seconds above 0, at most 31536000", "");
 }
 
 }  // namespace evo

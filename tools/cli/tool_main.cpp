@@ -185,4 +185,13 @@ int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
   return static_cast<int>(code == ExitCode::kGreen ? ExitCode::kBadInput : code);
 }
 
+int tool_main(const std::string& name, int argc, char** argv, CLI::App& app,
+              const std::function<ExitCode()>& body, const ValueLists& lists) {
+  app.set_version_flag("--version", name + " " EVO_VERSION);
+  return tool_main(name, [&] {
+    const std::optional<ExitCode> done = parse_command_line(app, argc, argv, lists);
+    return done ? *done : body();
+  });
+}
+
 }  // namespace evo

@@ -23,4 +23,9 @@ namespace evo {
 ///   3. return an exit code other than 0 if output was lost.
 [[nodiscard]] int tool_main(const std::string& name, const std::function<ExitCode()>& body);
 
+/// The same for a program with options: adds --version to `app`, parses the command line and,
+/// unless that was all, calls `body`.
+[[nodiscard]] int tool_main(const std::string& name, int argc, char** argv, CLI::App& app,
+                            const std::function<ExitCode()>& body, const ValueLists& lists = {});
+
 }  // namespace evo

@@ -48,16 +48,14 @@ std::vector<std::string> settings_of(const SpaceDefinition& space) {
 /// take a second and GPU memory.
 std::vector<std::string> cuda_devices() {
   constexpr std::string_view kName = "nvidia";
-  std::size_t count = 0;
+  std::vector<std::string> ids;
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator("/dev", none)) {
     const std::string name = entry.path().filename();
     const bool is_gpu = name.starts_with(kName) && name.size() > kName.size() &&
                         name.find_first_not_of("0123456789", kName.size()) == std::string::npos;
-    if (is_gpu) ++count;
+    if (is_gpu) ids.push_back("cuda:" + std::to_string(ids.size()));
   }
-  std::vector<std::string> ids;
-  for (std::size_t i = 0; i < count; ++i) ids.push_back("cuda:" + std::to_string(i));
   return ids;
 }
 

@@ -9,10 +9,6 @@ using Ordered = nlohmann::ordered_json;
 
 Ordered text_or_null(const std::string& text) { return text.empty() ? Ordered() : Ordered(text); }
 
-Ordered mode_or_null(const std::optional<ComputeMode>& mode) {
-  return mode ? Ordered(to_string(*mode)) : Ordered();
-}
-
 Ordered slices_json(const GpuFacts& gpu) {
   Ordered slices = Ordered::array();
   for (const GpuSlice& slice : gpu.slices) {
@@ -26,21 +22,22 @@ Ordered slices_json(const GpuFacts& gpu) {
 Ordered gpus_json(const Machine& machine) {
   Ordered gpus = Ordered::array();
   for (const GpuFacts& gpu : machine.survey.nvml.gpus) {
-    gpus.push_back({{"name", gpu.name},
-                    {"uuid", gpu.uuid},
-                    {"bus_id", gpu.bus_id},
-                    {"arch", gpu.arch},
-                    {"memory_bytes", or_null(gpu.memory_bytes)},
-                    {"free_bytes", or_null(gpu.free_bytes)},
-                    {"sm_clock_mhz", or_null(gpu.sm_clock_mhz)},
-                    {"most_sm_clock_mhz", or_null(gpu.most_sm_clock_mhz)},
-                    {"application_clock_mhz", or_null(gpu.application_clock_mhz)},
-                    {"default_application_clock_mhz", or_null(gpu.default_application_clock_mhz)},
-                    {"held_at_application_clock", gpu.held_at_application_clock},
-                    {"compute_mode", mode_or_null(gpu.compute_mode)},
-                    {"mig", or_null(gpu.mig)},
-                    {"slices", slices_json(gpu)},
-                    {"processes", gpu.processes}});
+    gpus.push_back(
+        {{"name", gpu.name},
+         {"uuid", gpu.uuid},
+         {"bus_id", gpu.bus_id},
+         {"arch", gpu.arch},
+         {"memory_bytes", or_null(gpu.memory_bytes)},
+         {"free_bytes", or_null(gpu.free_bytes)},
+         {"sm_clock_mhz", or_null(gpu.sm_clock_mhz)},
+         {"most_sm_clock_mhz", or_null(gpu.most_sm_clock_mhz)},
+         {"application_clock_mhz", or_null(gpu.application_clock_mhz)},
+         {"default_application_clock_mhz", or_null(gpu.default_application_clock_mhz)},
+         {"held_at_application_clock", gpu.held_at_application_clock},
+         {"compute_mode", text_or_null(gpu.compute_mode ? to_string(*gpu.compute_mode) : "")},
+         {"mig", or_null(gpu.mig)},
+         {"slices", slices_json(gpu)},
+         {"processes", gpu.processes}});
   }
   return gpus;
 }
@@ -85,15 +82,14 @@ Ordered host_json(const HostFacts& host) {
 
 Ordered run_json(const Machine& machine, bool works) {
   const DeviceInfo* device = machine.device();
-  Ordered run = {{"works", works},
-                 {"device", device != nullptr ? Ordered(device->id) : Ordered()},
-                 {"device_name", device != nullptr ? Ordered(device->name) : Ordered()},
-                 {"arch", device != nullptr ? Ordered(device->arch) : Ordered()},
-                 {"times", device != nullptr ? Ordered(to_string(device->time_kind)) : Ordered()},
-                 {"compilers", machine.run.compilers},
-                 {"compiler_memory_bytes", machine.run.compiler_bytes},
-                 {"space", text_or_null(machine.run.space)}};
-  return run;
+  return {{"works", works},
+          {"device", device != nullptr ? Ordered(device->id) : Ordered()},
+          {"device_name", device != nullptr ? Ordered(device->name) : Ordered()},
+          {"arch", device != nullptr ? Ordered(device->arch) : Ordered()},
+          {"times", device != nullptr ? Ordered(to_string(device->time_kind)) : Ordered()},
+          {"compilers", machine.run.compilers},
+          {"compiler_memory_bytes", machine.run.compiler_bytes},
+          {"space", text_or_null(machine.run.space)}};
 }
 
 }  // namespace

@@ -119,9 +119,7 @@ FolderFacts temporary_facts() {
   try {
     return folder_facts(temporary_place());
   } catch (const Error& error) {
-    FolderFacts facts;
-    facts.failure = error.what();
-    return facts;
+    return {.path = {}, .failure = error.what()};
   }
 }
 

@@ -3,35 +3,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <iterator>
 #include <sstream>
 
 #include "engine/worker/limits.hpp"
+#include "tools/cli/help_format.hpp"
 
 namespace evo {
 namespace {
 
-constexpr std::size_t kWidth = 80;
 constexpr std::size_t kLabel = 9;  ///< columns of a label with the spaces after it
 
-/// Wraps text to kWidth after a label; further lines have the same indentation.
+/// Wraps text to kHelpColumns after a label; further lines have the same indentation.
 std::string labelled(const std::string& label, const std::string& text,
                      std::size_t indent = kLabel) {
-  std::string lines = fmt::format("{:<{}}", label, indent);
-  std::size_t column = indent;
-  bool first = true;
-  std::istringstream words(text);
-  for (std::string word; words >> word; first = false) {
-    if (!first && column + 1 + word.size() > kWidth) {
-      lines += fmt::format("\n{:{}}", "", indent);
-      column = indent;
-    } else if (!first) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
-    column += word.size();
-  }
-  return lines + '\n';
+  std::istringstream stream(text);
+  const std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+  const std::string lines =
+      wrapped(fmt::format("{}", fmt::join(words, " ")), kHelpColumns - indent, 0);
+  return fmt::format("{:<{}}{}\n", label, indent, hanging(lines, indent));
 }
 
 /// If a path is too long for a line, keeps only the end of the path. The JSON output has the whole

@@ -15,13 +15,9 @@ constexpr double kUsPerMs = 1000;
 
 /// The value at a path of keys in `json`; null if the path does not exist.
 Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
-  const Json* at = &json;
-  for (const std::string& key : path) {
-    const auto found = at->is_object() ? at->find(key) : at->end();
-    if (!at->is_object() || found == at->end()) return nullptr;
-    at = &*found;
-  }
-  return Ordered::parse(at->dump());
+  Json::json_pointer place;
+  for (const std::string& key : path) place.push_back(key);
+  return json.contains(place) ? Ordered(json.at(place)) : Ordered();
 }
 
 /// The C++ names of the kernels: "partial_sums, final_sum<32>".

@@ -91,27 +91,6 @@ Json resources_json(const CompilationRecord& compilation, int dynamic_shared_byt
       {"max_threads_per_cta", resources.max_threads > 0 ? Json(resources.max_threads) : Json()}};
 }
 
-}  // namespace
-
-Json timing_json(const StoredRun& run, const Timing& timing, const std::string& date) {
-  const double flops = run.info.flops_per_launch;
-  return {{"kind", std::string(to_string(timing.kind))},
-          {"device", run.info.device.name},
-          {"driver", run.info.device.driver},
-          {"shape", run.info.shape},
-          {"date", date},
-          {"p50_us", timing.p50_us},
-          {"p90_us", timing.p90_us},
-          {"p99_us", timing.p99_us},
-          {"mean_us", timing.mean_us},
-          {"std_us", timing.std_us},
-          {"cv", timing.cv},
-          {"samples", timing.samples},
-          {"tflops", flops > 0 ? Json(flops / (timing.p50_us * 1e6)) : Json()}};
-}
-
-namespace {
-
 std::string nvcc_command(const CompilationRecord& compilation, const std::string& name) {
   const std::string options = nvcc_options(compilation.options);
   return "nvcc -cubin -arch=" + compilation.arch + (options.empty() ? "" : " " + options) + " -o " +
@@ -189,6 +168,23 @@ Json manifest_json(const StoredRun& run, const EvaluationRecord& evaluation,
 }
 
 }  // namespace
+
+Json timing_json(const StoredRun& run, const Timing& timing, const std::string& date) {
+  const double flops = run.info.flops_per_launch;
+  return {{"kind", to_string(timing.kind)},
+          {"device", run.info.device.name},
+          {"driver", run.info.device.driver},
+          {"shape", run.info.shape},
+          {"date", date},
+          {"p50_us", timing.p50_us},
+          {"p90_us", timing.p90_us},
+          {"p99_us", timing.p99_us},
+          {"mean_us", timing.mean_us},
+          {"std_us", timing.std_us},
+          {"cv", timing.cv},
+          {"samples", timing.samples},
+          {"tflops", flops > 0 ? Json(flops / (timing.p50_us * 1e6)) : Json()}};
+}
 
 std::string file_name(const std::string& text) {
   constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, including the ending

@@ -9,6 +9,7 @@
 #include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/space/space.hpp"
+#include "tools/answers/or_null.hpp"
 #include "tools/answers/outcome.hpp"
 #include "tools/export/environment.hpp"
 
@@ -51,37 +52,22 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
 
 /// T4's name for a failure at a gate.
 const char* invalidity(Gate gate) {
-  switch (gate) {
-    case Gate::kBuild:
-      return "compile";
-    case Gate::kCorrectness:
-      return "correctness";
-    default:
-      return "runtime";
-  }
+  return gate == Gate::kBuild ? "compile" : gate == Gate::kCorrectness ? "correctness" : "runtime";
 }
 
 /// Kernel Tuner's name for a failure at a gate.
 const char* failed_config(Gate gate) {
-  switch (gate) {
-    case Gate::kBuild:
-      return "CompilationFailedConfig";
-    case Gate::kResource:
-      return "InvalidConfig";
-    default:
-      return "RuntimeFailedConfig";
-  }
+  return gate == Gate::kBuild      ? "CompilationFailedConfig"
+         : gate == Gate::kResource ? "InvalidConfig"
+                                   : "RuntimeFailedConfig";
 }
 
 /// The driver's figures of the GPU during timing; null for figures that the driver did not report.
 Ordered gpu_figures(const GpuState& gpu) {
-  const auto one = [](const std::optional<double>& figure) {
-    return figure ? Ordered(*figure) : Ordered();
-  };
-  return {{"sm_clock_mhz", one(gpu.sm_clock_median_mhz)},
-          {"memory_clock_mhz", one(gpu.memory_clock_mhz)},
-          {"temperature_c", one(gpu.temperature_c)},
-          {"power_w", one(gpu.power_w)}};
+  return {{"sm_clock_mhz", or_null(gpu.sm_clock_median_mhz)},
+          {"memory_clock_mhz", or_null(gpu.memory_clock_mhz)},
+          {"temperature_c", or_null(gpu.temperature_c)},
+          {"power_w", or_null(gpu.power_w)}};
 }
 
 /// Data for which T4 and Kernel Tuner's cache lack a key: the candidate's origin, kernel and
@@ -202,7 +188,7 @@ Ordered tune_params(const StoredRun& run, const Ordered& cache, const Ordered& k
     Ordered values = Ordered::array();
     for (const auto& [unused, entry] : cache.items()) {
       const Ordered& value = entry.at(name);
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+      if (std::ranges::count(values, value) == 0) values.push_back(value);
     }
     params[name] = values;
   }

@@ -52,8 +52,7 @@ void print_macros(const Intake& intake) {
   std::cout << "macros of the space:" << (parameters.empty() ? " none" : parameters) << '\n';
   for (const auto& [name, macro] : intake.macros.open) {
     const bool is_taken =
-        std::any_of(intake.draft.parameters.begin(), intake.draft.parameters.end(),
-                    [&, &macro_name = name](const auto& p) { return p.macro == macro_name; });
+        std::ranges::count(intake.draft.parameters, name, &DraftParameter::macro) > 0;
     const auto& options = intake.draft.compiler_options;
     if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
     std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
@@ -98,9 +97,7 @@ void print_next(const Intake& intake, const fs::path& folder) {
   std::cout << "to be written by hand:\n";
   int count = 0;
   for (const DraftFile& file : intake.files) count += print_placeholders(file, folder);
-  const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
-                                   [](const auto& a) { return a.kind == Kind::kOut; });
-  if (has_out) {
+  if (std::ranges::count(intake.draft.arguments, Kind::kOut, &DraftArgument::kind) > 0) {
     std::cout << "  if the kernel leaves some elements of an \"out\" argument unchanged, "
                  "such as a border, write \"inout\" and a generator; "
                  "for scratch memory, write \"compare\": false\n";
@@ -126,12 +123,9 @@ void print_found(const Intake& intake, const fs::path& folder) {
             << '\n';
   print_arguments(draft);
   print_macros(intake);
-  for (const auto& [from, to] : intake.copies) {
-    std::cout << "copied: " << to << '\n';
-  }
-  for (const std::string& name : intake.outside) {
+  for (const auto& [from, to] : intake.copies) std::cout << "copied: " << to << '\n';
+  for (const std::string& name : intake.outside)
     std::cout << "not copied, the compiler must find it: " << name << '\n';
-  }
   std::cout << "CTAs are "
             << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)
             << '\n';

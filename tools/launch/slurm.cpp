@@ -50,10 +50,8 @@ std::vector<LaunchCommand> slurm_commands(const std::string& arguments, bool mak
         "start evo-tune within salloc or sbatch, or let evo-tune call salloc: "
         "--workers 'slurm:-N 2 --gpus-per-node=4'");
   }
-  for (const std::string& word : {std::string("evo-workers"), request.worker, request.address,
-                                  request.device, request.jobs}) {
-    command.words.push_back(word);
-  }
+  command.words.insert(command.words.end(), {"evo-workers", request.worker, request.address,
+                                             request.device, request.jobs});
   return {command};
 }
 

@@ -11,7 +11,6 @@
 #include "engine/core/error.hpp"
 #include "engine/cubin/machine_code.hpp"
 #include "engine/predict/sm_simulation.hpp"
-#include "tools/cli/candidate_options.hpp"
 #include "tools/cli/data_folder.hpp"
 #include "tools/predict/predict.hpp"
 #include "tools/predict/space_on_device.hpp"
@@ -171,8 +170,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
 
 void explain(const ExplainArguments& arguments) {
   SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device);
-  const Candidate candidate =
-      candidate_from_options(on.space(), arguments.milestone, arguments.settings);
+  const Candidate candidate = arguments.candidate.candidate(on.space());
   const CompileOutcome outcome = on.compile(candidate);
   if (const auto* rejection = std::get_if<Rejection>(&outcome))
     throw InputError("this configuration does not compile: " + rejection->reason);

@@ -4,14 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/candidate_options.hpp"
+
 namespace evo {
 
-/// The command line of `evo-predict rank`.
-struct RankArguments {
+/// The options that `evo-predict rank` and `evo-predict explain` share.
+struct PredictionSubject {
   std::string space;
-  std::string recording;
   std::string device = "virtual:h200";
-  std::string shape;
+  std::string shape;  ///< empty: the space's
+};
+
+/// The command line of `evo-predict rank`.
+struct RankArguments : PredictionSubject {
+  std::string recording;
   std::string json;                   ///< file; empty: none
   std::string figure;                 ///< constant of the time model to vary; empty: none
   std::vector<double> figure_values;  ///< values of `figure` to try
@@ -21,12 +27,8 @@ struct RankArguments {
 };
 
 /// The command line of `evo-predict explain`.
-struct ExplainArguments {
-  std::string space;
-  std::string device = "virtual:h200";
-  std::string shape;
-  std::string milestone;
-  std::vector<std::string> settings;
+struct ExplainArguments : PredictionSubject {
+  CandidateOptions candidate;
   std::size_t lines = 15;
   bool json = false;
 };

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdio>
-#include <exception>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/parallel.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
@@ -111,32 +108,18 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
                                                   const std::vector<RecordedEntry>& entries) {
   std::vector<std::optional<Predicted>> predicted(entries.size());
   const std::vector<MachineRates> variants = variants_of(arguments);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < arguments.threads; ++t) {
-      threads.emplace_back([&] {
-        try {
-          SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
-                           {.threads = 1});
-          for (std::size_t i; (i = next++) < entries.size();) {
-            try {
-              predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]), variants);
-            } catch (const SpaceError&) {
-              predicted[i] = std::nullopt;
-            }
-          }
-        } catch (...) {
-          const std::lock_guard lock(mutex);
-          error = std::current_exception();
-          next = entries.size();
-        }
-      });
+  const auto threads = static_cast<std::size_t>(arguments.threads);
+  in_parallel(threads, entries.size(), [&](const auto& next) {
+    SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
+                     {.threads = 1});
+    while (const auto i = next()) {
+      try {
+        predicted[*i] = predict(on, candidate_of(on.space(), recording, entries[*i]), variants);
+      } catch (const SpaceError&) {
+        predicted[*i] = std::nullopt;
+      }
     }
-  }
-  if (error) std::rethrow_exception(error);
+  });
   return predicted;
 }
 

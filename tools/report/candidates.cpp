@@ -46,17 +46,15 @@ const ptx::DeviceModel* model_of(const std::string& arch) {
   return nullptr;
 }
 
-/// The number of threads per CTA ("block") or of CTAs ("grid") of a launch, from the manifest;
-/// nullopt for a kernel of several steps or without a manifest.
+/// The number of threads per CTA ("/launch/block") or of CTAs ("/launch/grid") of a launch, from
+/// the manifest; nullopt for a kernel of several steps or without a manifest.
 std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
-  const Ordered* at = &manifest;
-  for (const char* key : {"launch", what}) {
-    if (!at->is_object() || !at->contains(key)) return std::nullopt;
-    at = &at->at(key);
-  }
-  if (!at->is_array()) return std::nullopt;
+  const Ordered::json_pointer place(what);
+  if (!manifest.contains(place) || !manifest.at(place).is_array()) return std::nullopt;
   std::int64_t size = 1;
-  for (const Ordered& dimension : *at) size *= dimension.value("value", std::int64_t{1});
+  for (const Ordered& dimension : manifest.at(place)) {
+    size *= dimension.value("value", std::int64_t{1});
+  }
   return size;
 }
 
@@ -135,8 +133,8 @@ class Columns {
     Ordered occupied;
     Ordered ctas_per_sm;
     const Ordered manifest = Ordered::parse(record.manifest_json, nullptr, false);
-    const std::optional<std::int64_t> threads = size_of(manifest, "block");
-    const std::optional<std::int64_t> ctas = size_of(manifest, "grid");
+    const std::optional<std::int64_t> threads = size_of(manifest, "/launch/block");
+    const std::optional<std::int64_t> ctas = size_of(manifest, "/launch/grid");
     std::string limit;
     const std::optional<Resources> resources = resources_of(record);
     if (resources) {

@@ -29,7 +29,7 @@ Ordered device_json(const DeviceInfo& device) {
           {"name", device.name},
           {"arch", device.arch},
           {"driver", device.driver},
-          {"kind", std::string(to_string(device.time_kind))},
+          {"kind", to_string(device.time_kind)},
           {"sm_count", device.sm_count},
           {"clock_mhz", device.clock_mhz},
           {"l2_bytes", device.l2_bytes},
@@ -42,7 +42,7 @@ Ordered device_json(const DeviceInfo& device) {
 Ordered summary_json(const RejectionSummary& summary) {
   Ordered groups = Ordered::array();
   for (const RejectionGroup& group : summary.groups) {
-    groups.push_back({{"gate", std::string(to_string(group.gate))},
+    groups.push_back({{"gate", to_string(group.gate)},
                       {"policy_only", group.policy_only},
                       {"count", group.count},
                       {"candidate", group.candidate},
@@ -67,7 +67,7 @@ Ordered milestones_json(const Store& store, RunId run) {
                        {"p50_us", or_null(result.p50_us)},
                        {"builds_on_before", static_cast<bool>(builds[i])},
                        {"speedup", or_null(result.speedup)},
-                       {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
+                       {"gate", why ? Ordered(to_string(why->gate)) : Ordered()},
                        {"reason", why ? Ordered(why->reason) : Ordered()}});
   }
   return results;
@@ -83,7 +83,7 @@ Ordered comparisons_json(const Store& store, RunId run) {
                            {"low", comparison.ratio_low},
                            {"high", comparison.ratio_high},
                            {"pairs", comparison.pairs},
-                           {"verdict", std::string(to_string(comparison.verdict))}});
+                           {"verdict", to_string(comparison.verdict)}});
   }
   return comparisons;
 }
@@ -168,7 +168,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
   const Ordered options = Ordered::parse(info.options_json);
   Ordered json = {
       {"id", run.id},
-      {"status", std::string(to_string(run.status))},
+      {"status", to_string(run.status)},
       {"problem", info.problem.name},
       {"space", info.space.name},
       {"shape", info.shape},

@@ -18,9 +18,7 @@ namespace {
 std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& options) {
   std::vector<StoredRun> runs;
   for (const RunId id : options.runs) {
-    const bool known =
-        std::ranges::any_of(runs, [&](const StoredRun& run) { return run.id == id; });
-    if (!known) runs.push_back(store.run(id));
+    if (std::ranges::count(runs, id, &StoredRun::id) == 0) runs.push_back(store.run(id));
   }
   if (!runs.empty()) return runs;
   std::vector<StoredRun> all = store.runs();

@@ -1,5 +1,7 @@
 #include "tools/report/winner.hpp"
 
+#include <array>
+
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "tools/answers/checks_json.hpp"
@@ -114,21 +116,11 @@ std::string source_of(const Store& store, const EvaluationRecord& evaluation) {
 
 Ordered difference_json(const std::string& before, const std::string& after) {
   Ordered lines = Ordered::array();
+  constexpr std::array kMarks = {" ", "-", "+", "…"};  // in the order of DiffLine::Kind
   for (const DiffLine& line : line_diff(before, after)) {
-    switch (line.kind) {
-      case DiffLine::Kind::kBoth:
-        lines.push_back({" ", line.text});
-        break;
-      case DiffLine::Kind::kRemoved:
-        lines.push_back({"-", line.text});
-        break;
-      case DiffLine::Kind::kAdded:
-        lines.push_back({"+", line.text});
-        break;
-      case DiffLine::Kind::kLeftOut:
-        lines.push_back({"…", line.lines});
-        break;
-    }
+    const bool is_left_out = line.kind == DiffLine::Kind::kLeftOut;
+    lines.push_back({kMarks.at(static_cast<std::size_t>(line.kind)),
+                     is_left_out ? Ordered(line.lines) : Ordered(line.text)});
   }
   return lines;
 }
