@@ -34,8 +34,7 @@ std::uint64_t WarpScheduler::quantum() {
   // in vain takes long turns, because with short turns a hang would be reported minutes later.
   constexpr std::uint64_t kPollsOfLongTurns = 1000;
   const bool is_short = takes_short_turns_ && polls_ < kPollsOfLongTurns;
-  if (is_short || (launch_.check && random_.below(4) == 0))
-    return 1 + random_.below(kShort);
+  if (is_short || (launch_.check && random_.below(4) == 0)) return 1 + random_.below(kShort);
   return kQuantum / 2 + random_.below(kQuantum);
 }
 
