@@ -89,7 +89,7 @@ void Connection::make_schema() {
     // just have created the schema.
     const DatabaseHeader header = read_header(database_);
     if (!header.is_fresh()) return require_our_version(header);
-    database_.exec(std::string(schema()));
+    database_.exec(schema());
     database_.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
                    "; PRAGMA user_version = " + std::to_string(kSchemaVersion));
   });

@@ -132,7 +132,7 @@ std::string structural_damage(SQLite::Database& database) {
 
 std::string schema_damage(SQLite::Database& database) {
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
-  fresh.exec(std::string(schema()));
+  fresh.exec(schema());
   const auto there = schema_of(database);
   for (const auto& [name, sql] : schema_of(fresh)) {
     const auto found = there.find(name);

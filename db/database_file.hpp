@@ -18,10 +18,10 @@ constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr std::int32_t kApplicationId = 0x65766f74;
 /// The version of db/schema.sql, stored as `user_version` of a database. Opening a database with
 /// another schema version is an error.
-constexpr int kSchemaVersion = 11;
+constexpr int kSchemaVersion = 12;
 
-/// The statements of db/schema.sql.
-[[nodiscard]] std::string_view schema();
+/// The statements of db/schema.sql, with the names of the gates in the place of GATES.
+[[nodiscard]] std::string schema();
 
 /// True for ":memory:", SQLite's name for a database without a file.
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);

@@ -1,6 +1,6 @@
--- evo-tune's database, version 11 (kSchemaVersion in db/database_file.hpp). docs/database.md has
--- example queries. Raise the version with every change: databases of other versions are
--- refused.
+-- evo-tune's database. docs/database.md has example queries. Raise kSchemaVersion in
+-- db/database_file.hpp with every change, also of GATES, which stands for the names of the gates
+-- (kGateNames): databases of other versions are refused.
 --
 -- Conventions: times of day are UTC, ISO 8601. Durations carry their unit in the name. Seeds are
 -- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128 bits,
@@ -172,7 +172,7 @@ BEGIN SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run
 
 CREATE TABLE rejection (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
-  gate         TEXT NOT NULL CHECK (gate IN ('build', 'resource', 'correctness', 'timing')),
+  gate         TEXT NOT NULL CHECK (gate IN (GATES) AND gate <> 'profile'),
   reason       TEXT NOT NULL,
   detail       TEXT NOT NULL,
   policy_only  INTEGER NOT NULL CHECK (policy_only IN (0, 1))  -- 1: the device would have run it
@@ -184,8 +184,7 @@ CREATE TABLE rejection (
 CREATE TABLE withdrawal (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   generation   INTEGER NOT NULL CHECK (generation >= 0),
-  gate         TEXT NOT NULL
-               CHECK (gate IN ('build', 'resource', 'correctness', 'timing', 'profile')),
+  gate         TEXT NOT NULL CHECK (gate IN (GATES)),
   reason       TEXT NOT NULL,
   detail       TEXT NOT NULL
 );

@@ -118,7 +118,8 @@ TEST_F(DatabaseOption, OfAnotherVersionIsRefusedByEveryProgramAndUntouched) {
     SQLite::Database(session_.path("good.db"), SQLite::OPEN_READWRITE)
         .exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = " + std::to_string(version));
     expect_refused_and_untouched("good.db", "its schema is version " + std::to_string(version) +
-                                                ", this evo-tune reads version 11 only");
+                                                ", this evo-tune reads version " +
+                                                std::to_string(kSchemaVersion) + " only");
   }
 }
 

@@ -184,7 +184,8 @@ TEST_F(DatabaseFile, OfAnOlderVersionIsRefusedAndUntouched) {
       EXPECT_THAT(refusal(open),
                   AllOf(HasSubstr(file_.string() + ": was made by an older evo-tune"),
                         HasSubstr("its schema is version " + std::to_string(version) +
-                                  ", this evo-tune reads version 11 only"),
+                                  ", this evo-tune reads version " +
+                                  std::to_string(kSchemaVersion) + " only"),
                         HasSubstr("next step: keep the older evo-tune"), HasSubstr("--db")));
       EXPECT_EQ(bytes(), before) << version;
       EXPECT_FALSE(fs::exists(file_.string() + "-wal"));

@@ -13,12 +13,14 @@ all rows are stored or none. Exit codes: 0 all rows are stored, 2 bad usage or f
 import argparse
 import json
 import pathlib
+import re
 import sqlite3
 import sys
 import urllib.parse
 
 APPLICATION_ID = 0x65766F74
-SCHEMA_VERSION = 11  # kSchemaVersion in db/database_file.hpp
+HEADER = pathlib.Path(__file__).resolve().parents[2] / "db" / "database_file.hpp"
+SCHEMA_VERSION = int(re.search(r"kSchemaVersion = (\d+)", HEADER.read_text(encoding="utf-8"))[1])
 
 
 def require_run(database, result, device):

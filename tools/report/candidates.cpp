@@ -192,10 +192,9 @@ class Columns {
   void count(const EvaluationRecord& evaluation) {
     Ordered& counts = generations_[evaluation.generation];
     if (counts.is_null()) {
-      for (const char* end : {"green", "build", "resource", "correctness", "timing", "withdrawn",
-                              "duplicate", "unjudged"}) {
-        counts[end] = 0;
-      }
+      for (const char* end : {"green", "duplicate"}) counts[end] = 0;
+      for (const std::string_view gate : kGateNames) counts[std::string(gate)] = 0;
+      for (const char* end : {"withdrawn", "unjudged"}) counts[end] = 0;
     }
     std::string end(outcome_word(evaluation));
     if (end == "rejected") end = std::string(to_string(evaluation.rejection->gate));

@@ -69,9 +69,6 @@ report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.form
 report.variables = run => run.variables
   ? ` (${Object.entries(run.variables).map(([name, value]) => `${name} ${value}`).join(", ")})` : "";
 
-report.ends = ["green", "duplicate", "build", "resource", "correctness", "timing", "withdrawn",
-  "unjudged"];
-
 report.sections.progress = run => {
   const {element, format} = report;
   const {best, generations} = run.candidates;
@@ -125,22 +122,24 @@ report.bestOption = (palette, runs, by, width) => {
 report.outcomes = run => {
   const {format} = report;
   const {generations} = run.candidates;
-  const ends = report.ends.filter(end => generations.some(row => row[end] > 0));
-  const names = {duplicate: "same kernel", build: "rejected: build", resource: "rejected: resource",
-    correctness: "rejected: correctness", timing: "rejected: timing", unjudged: "not judged"};
+  const ends = Object.keys(generations[0]).filter(end => end !== "generation"
+    && generations.some(row => row[end] > 0));
+  const others = {green: "green", duplicate: "same kernel", withdrawn: "withdrawn",
+    unjudged: "not judged"};
+  const name = end => others[end] ?? `rejected: ${end}`;
   const chart = report.chart("Outcomes of the candidates of each generation", (palette, width) => ({
-    grid: {left: 8, right: 16, top: report.belowLegend(ends.map(end => names[end] ?? end), width), bottom: 40},
+    grid: {left: 8, right: 16, top: report.belowLegend(ends.map(name), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}},
     xAxis: report.axis(palette, "generation",
       {type: "category", data: generations.map(row => row.generation)}),
     yAxis: report.axis(palette, "candidates", {type: "value", nameGap: 36, minInterval: 1}),
-    series: ends.map(end => ({name: names[end] ?? end, type: "bar", stack: "all", barMaxWidth: 28,
+    series: ends.map(end => ({name: name(end), type: "bar", stack: "all", barMaxWidth: 28,
       itemStyle: {color: report.endColour(palette, end)}, data: generations.map(row => row[end])})),
-  }), {height: width => 250 + report.belowLegend(ends.map(end => names[end] ?? end), width)});
+  }), {height: width => 250 + report.belowLegend(ends.map(name), width)});
   return [report.element("div", {class: "wide"}, report.figure("Outcomes of the candidates of each generation", chart)),
     report.folded("The same as a table", () => report.table("Outcomes of the candidates of each generation",
-      [{label: "generation", numeric: true}, ...ends.map(end => ({label: names[end] ?? end, numeric: true}))],
+      [{label: "generation", numeric: true}, ...ends.map(end => ({label: name(end), numeric: true}))],
       generations.map(row => [String(row.generation), ...ends.map(end => format.number(row[end]))])))];
 };
 
@@ -148,7 +147,7 @@ report.endColour = (palette, end) => ({
   green: palette.series[2], duplicate: palette.line, build: palette.series[6],
   resource: palette.series[1], correctness: palette.series[5], timing: palette.series[3],
   withdrawn: palette.series[7], unjudged: palette.muted,
-})[end];
+})[end] ?? palette.series[4];
 
 report.rejections = run => {
   const {groups} = run.summary;

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "engine/core/error.hpp"
+#include "engine/device/open_device.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/survey.hpp"
 
@@ -13,9 +14,13 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostDevices = 64;
-constexpr const char* kAllowed =
-    "; allowed: auto, cuda:N, virtual:NAME and none, "
-    "and lists of one model such as cuda:all, cuda:0,cuda:2 or virtual:l4*4";
+
+std::string allowed_devices() {
+  return fmt::format(
+      "; allowed: {} and none, and lists of one model such as cuda:all, cuda:0,cuda:2 or "
+      "virtual:l4*4",
+      kDeviceNames);
+}
 
 /// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
@@ -41,7 +46,7 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
     throw InputError(
         fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 to {}{}",
-                    option, item, kMostDevices, kAllowed));
+                    option, item, kMostDevices, allowed_devices()));
   }
   return std::vector<std::string>(count, item.substr(0, star));
 }
@@ -50,14 +55,15 @@ void require_usable(const std::string& option, const std::vector<std::string>& i
   for (const std::string& id : ids) {
     if (id.empty()) {
       throw InputError(
-          fmt::format("--device {}: the name of a device is empty{}", option, kAllowed));
+          fmt::format("--device {}: the name of a device is empty{}", option, allowed_devices()));
     }
     if (ids.size() > 1 && (id == "auto" || id == "none" || id == "cuda:all")) {
       throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",
-                                   option, id, kAllowed));
+                                   option, id, allowed_devices()));
     }
     if (!id.starts_with("virtual:") && std::ranges::count(ids, id) > 1) {
-      throw InputError(fmt::format("--device {}: {} is named twice{}", option, id, kAllowed));
+      throw InputError(
+          fmt::format("--device {}: {} is named twice{}", option, id, allowed_devices()));
     }
   }
 }

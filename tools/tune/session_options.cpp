@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
+#include "engine/device/open_device.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
 #include "tools/cli/data_folder.hpp"
@@ -57,8 +58,9 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
                  "search space: a file, or the name of a shipped one (default: one for the device)")
       ->type_name(value_words::kSpace);
   app.add_option("--device", device,
-                 "auto, cuda:N, virtual:NAME, or none (build and resources only); "
-                 "several devices of one model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
+                 std::string(kDeviceNames) +
+                     ", or none (build and resources only); "
+                     "several devices of one model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
       ->type_name(value_words::kDevice)
       ->capture_default_str();
   app.add_option("--shape", shape,

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/core/error.hpp"
+#include "engine/device/open_device.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/run_key.hpp"
 #include "engine/worker/survey.hpp"
@@ -31,9 +32,8 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
       id.resize(star);
     }
     if (id.empty() || count == 0 || count > kMostCopies) {
-      throw InputError("--device " + list +
-                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between them; "
-                       "none for no device");
+      throw InputError("--device " + list + ": allowed: " + std::string(kDeviceNames) +
+                       " and virtual:NAME*COUNT, with commas between them; none for no device");
     }
     if (id != "none") devices.insert(devices.end(), count, id);
     begin = end + 1;
