@@ -62,6 +62,7 @@ TEST_F(MisspeltNames, OptionsAndCommandsOfEachProgram) {
       {"evo-tune fast", "unexpected argument 'fast'"},
       {"evo-tune doctr", "unknown command 'doctr'; did you mean 'doctor'?"},
       {"evo-tune doctor --jso", "did you mean --json?"},
+      {"evo-tune doctor --device cuda:0", "this command does not take --device\n"},
       {"evo-judge --milestones clean", "did you mean --milestone?"},
       {"evo-elite rejection", "unknown command 'rejection'; did you mean 'rejections'?"},
       {"evo-elite ranks", "unknown command 'ranks'; allowed: show, milestones, "},

@@ -107,6 +107,7 @@ std::string unexpected_text(const CLI::App& app) {
   for (const std::string& argument : app.remaining(true)) {
     if (!argument.starts_with('-')) continue;
     const std::string name = argument.substr(0, argument.find('='));
+    if (std::ranges::count(options, name) > 0) return "this command does not take " + name;
     return "unknown option " + name + did_you_mean(name, options);
   }
   const std::vector<std::string> remaining = app.remaining(true);
