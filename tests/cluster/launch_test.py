@@ -63,7 +63,9 @@ class LaunchTest(Cluster):
         self.assertEqual(self.rows("SELECT shape FROM run"), ["mission", "ragged", "single"])
         self.assertTrue(self.is_complete(), "no worker joins twice")
         hosts = "SELECT DISTINCT host FROM timing t JOIN candidate c ON c.id = t.candidate_id WHERE c.run_id = 3"
-        self.assertEqual(sorted(self.rows(hosts)), list(self.nodes))
+        # Fast devices of one host may serve the whole second search.
+        self.assertIn(set(self.rows(hosts)), [{"n1"}, {"n2"}, {"n1", "n2"}])
+        self.assertFalse(self.rows("SELECT text FROM event WHERE kind = 'device lost'"))
 
     def test_no_device_comes(self):
         run = self.tune("many.db", self.workers + ["--worker-device", "fake:none", "--worker-jobs", "0"])
