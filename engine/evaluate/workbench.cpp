@@ -46,9 +46,9 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
       devices_(*services_.loop, std::move(services_.devices)),
       interpreted_(*services_.loop, std::move(services_.interpreter)) {
   require_driver_for(services_.compilers->version(), task_->device());
-  if (has_device() && !options_.allow_programs) require_no_programs(task_->problem());
+  if (has_device(*this) && !options_.allow_programs) require_no_programs(task_->problem());
   prepare();
-  if (!services_.gate || !has_device()) return;
+  if (!services_.gate || !has_device(*this)) return;
   workforce_ =
       std::make_unique<Workforce>(*services_.loop, *services_.gate, *services_.compilers, devices_,
                                   setup_, services_.workforce, std::move(services_.arrivals));
@@ -68,7 +68,7 @@ void Workbench::use_shapes(const std::string& shapes) {
 void Workbench::prepare() {
   evaluator_.emplace(*services_.loop, *task_, compilations_, devices_, options_.energy_s,
                      services_.on_event);
-  if (has_device()) services_.loop->run(set_up());
+  if (has_device(*this)) services_.loop->run(set_up());
 }
 
 Task<> Workbench::set_up() {
@@ -116,7 +116,7 @@ Task<> Workbench::set_up_devices() {
 }
 
 void Workbench::use_check_seed(std::uint64_t seed) {
-  if (!has_device()) return;
+  if (!has_device(*this)) return;
   options_.device.check_seed = setup_.check_seed = seed;
   services_.loop->run(set_up_devices());
 }

@@ -95,8 +95,6 @@ class Workbench {
   [[nodiscard]] const TuningTask& task() const { return *task_; }
   [[nodiscard]] EventLoop& loop() { return *services_.loop; }
   [[nodiscard]] const DevicePool& devices() const { return devices_; }
-  /// Whether there is a device. Without a device, the gates after the resource gate do not run.
-  [[nodiscard]] bool has_device() const { return devices_.size() > 0; }
   [[nodiscard]] Evaluator& evaluator() { return *evaluator_; }
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
@@ -142,5 +140,8 @@ class Workbench {
   SessionSetup setup_;
   std::unique_ptr<Workforce> workforce_;
 };
+
+/// Whether there is a device. Without a device, the gates after the resource gate do not run.
+[[nodiscard]] inline bool has_device(const Workbench& bench) { return bench.devices().size() > 0; }
 
 }  // namespace evo

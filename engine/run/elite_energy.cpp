@@ -27,7 +27,7 @@ std::string measure(Workbench& bench, RunStore& store, const EliteMember& member
 std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                  const std::vector<EliteMember>& elite,
                                  const std::vector<CandidateId>& known, std::size_t at) {
-  if (!bench.has_device() || !bench.task().device().counts_energy) return {};
+  if (!has_device(bench) || !bench.task().device().counts_energy) return {};
   try {
     for (const EliteMember& member : elite) {
       if (std::ranges::find(known, member.id) != known.end()) continue;

@@ -69,7 +69,7 @@ Profiled counted(Workbench& bench, KernelUnderTest kernel, const ProfileSpec& sp
 }  // namespace
 
 void require_profile(const Workbench& bench) {
-  if (!bench.has_device()) {
+  if (!has_device(bench)) {
     throw InputError("--profile: not supported with --device none, because no kernel runs");
   }
   if (!bench.task().problem().profile) {

@@ -174,7 +174,7 @@ std::vector<EliteMember> ShapeRun::challengers() const {
 }
 
 Task<> ShapeRun::challenge(int generation, std::vector<EliteMember> challengers) {
-  if (!bench_.has_device()) co_return;
+  if (!has_device(bench_)) co_return;
   co_await bench_.at_home([&](HomeDevice& home) {
     home.set_ranges(ranges_of(run_, generation));
     return tournament_.challenge(home, generation, challengers);
@@ -185,7 +185,7 @@ Task<std::optional<double>> ShapeRun::time_control(int generation) {
   using Clock = std::chrono::steady_clock;
   std::optional<double> time_us;
   const bool closely = aim_ == Aim::kRecord;
-  if (!bench_.has_device() || (!closely && Clock::now() < control_due_)) co_return time_us;
+  if (!has_device(bench_) || (!closely && Clock::now() < control_due_)) co_return time_us;
   co_await bench_.at_home([&](HomeDevice& home) -> Task<> {
     home.set_ranges(ranges_of(run_, generation));
     time_us = co_await tournament_.time_control(home, generation, closely);

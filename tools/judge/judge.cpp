@@ -26,7 +26,7 @@ void tell(const std::string& text) { std::cerr << "evo-judge: " << text << '\n';
 
 std::optional<StoredWinner> winner_of(const std::string& baseline, const Workbench& bench) {
   if (baseline.empty()) return std::nullopt;
-  if (!bench.has_device() || bench.task().device().time_kind != TimeKind::kMeasured) {
+  if (!has_device(bench) || bench.task().device().time_kind != TimeKind::kMeasured) {
     throw InputError("--baseline: needs a device that measures times, such as --device cuda:0");
   }
   return find_winner(baseline, bench);
@@ -35,7 +35,7 @@ std::optional<StoredWinner> winner_of(const std::string& baseline, const Workben
 /// Launches the configuration once. If the kernel does not build or fails, the returned evaluation
 /// has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
-  if (!bench.has_device()) {
+  if (!has_device(bench)) {
     throw InputError(
         "--outputs: no kernel can be launched with --device none; name another device");
   }

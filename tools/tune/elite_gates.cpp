@@ -151,9 +151,9 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
 
 void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report) {
-  if (!bench.has_device() || !bench.task().device().counts_energy) {
+  if (!has_device(bench) || !bench.task().device().counts_energy) {
     report.notice("--energy: not supported on " +
-                  (bench.has_device() ? bench.task().device().name : "--device none") +
+                  (has_device(bench) ? bench.task().device().name : "--device none") +
                   ", which does not count energy");
     return;
   }

@@ -176,12 +176,12 @@ LiveState TuneReport::live_state() const {
   if (elapsed.count() > 0) state.rate = static_cast<double>(progress_.evaluated) / elapsed.count();
   state.share_done = share_done(progress_, elapsed.count());
   state.left_s = left_s(progress_, elapsed.count());
-  if (bench_ != nullptr && bench_->has_device()) {
+  if (bench_ != nullptr && has_device(*bench_)) {
     const PhaseTimes times = bench_->activity().times - before_;
     const double busy_ms = times.check_ms + times.time_ms + times.confirm_ms;
     state.device_share = busy_ms / std::max(busy_ms + times.starved_ms + times.engine_ms, 1.0);
   }
-  state.has_device = bench_ == nullptr || bench_->has_device();
+  state.has_device = bench_ == nullptr || has_device(*bench_);
   return state;
 }
 

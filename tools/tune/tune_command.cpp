@@ -71,7 +71,7 @@ ExitCode TuneCommand::run() {
     if (!search(number, services)) return ExitCode::kInterrupted;
   }
   if (plan_.size() > 1 && !green_.empty() && !options_.json) tell_bundle();
-  return !all_green_ && bench_->has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
+  return !all_green_ && has_device(*bench_) ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
 /// Prints how to export a bundle of the winners. Names the runs only if the database has others.

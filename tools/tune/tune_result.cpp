@@ -30,7 +30,7 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
                                          static_cast<std::size_t>(summary.policy_only));
   std::optional<PolicyCost> cost;
   const TimeKind kind = bench.task().device().time_kind;
-  const bool timed = options.time_policy_rejects > 0 && bench.has_device() &&
+  const bool timed = options.time_policy_rejects > 0 && has_device(bench) &&
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
     report.say("timing the candidates that only the policy rejected");

@@ -60,8 +60,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner, const O
 void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunId run,
                         const TuneReport& report) {
   const EliteMember* control = tuner.control();
-  const bool measures =
-      bench.has_device() && bench.task().device().time_kind == TimeKind::kMeasured;
+  const bool measures = has_device(bench) && bench.task().device().time_kind == TimeKind::kMeasured;
   if (!measures || bench.devices().size() < 2 || control == nullptr || stop_requested()) return;
   try {
     const std::string text = spread_text(bench.wait(time_on_each_device(bench, control->kernel)));

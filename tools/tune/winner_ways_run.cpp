@@ -113,7 +113,7 @@ double seconds_of_run(const Store& store, RunId run) {
 bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                     const ExplainedRun& explained, const TuneReport& report) {
   const EliteMember* winner = ranked_first(store, explained.run, elite);
-  if (winner == nullptr || !bench.has_device()) return true;
+  if (winner == nullptr || !has_device(bench)) return true;
   const Space& space = bench.task().space(explained.shape);
   const std::vector<WayStart> starts = starts_of(store, explained.run, space);
   WayFinder finder(bench, *winner, known_times(store, explained.run, space), explained.shape);
