@@ -24,9 +24,11 @@ Type variable_type(TokenStream& tokens) {
   return *type;
 }
 
+/// Appends an element of `bytes` bytes. An element wider than `bits` has zeros above them, also if
+/// its value is negative, as ptxas fills a .b128.
 void append_bytes(Variable& variable, std::uint64_t bits, std::uint64_t bytes) {
   for (std::uint64_t i = 0; i < bytes; ++i) {
-    variable.initial.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
+    variable.initial.push_back(i < sizeof bits ? static_cast<std::uint8_t>(bits >> (8 * i)) : 0);
   }
 }
 
@@ -37,7 +39,7 @@ std::uint64_t negated(const Literal& literal) {
   return 0 - literal.bits;
 }
 
-void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t element_bytes,
+void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t scalar_bytes,
                          int depth) {
   if (depth > kMaxInitialDepth) {
     tokens.fail("more than " + std::to_string(kMaxInitialDepth) +
@@ -45,7 +47,7 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
   }
   if (tokens.accept("{")) {
     while (!tokens.accept("}")) {
-      parse_initial_value(tokens, variable, element_bytes, depth + 1);
+      parse_initial_value(tokens, variable, scalar_bytes, depth + 1);
       if (!tokens.accept(",") && !tokens.is("}")) tokens.fail("expected ',' or '}'");
     }
     return;
@@ -54,7 +56,7 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
     variable.references[variable.initial.size()] = tokens.word();
     if (tokens.is("(") || tokens.is("+"))
       tokens.fail("not supported: expression in an initialiser");
-    append_bytes(variable, 0, element_bytes);
+    append_bytes(variable, 0, scalar_bytes);
     return;
   }
   const bool negative = tokens.accept("-");
@@ -64,15 +66,18 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
   }
   Literal literal = parse_literal(token.text, token.line);
   if (negative) literal.bits = negated(literal);
-  if (literal.kind == Literal::Kind::kFloat64 && element_bytes == 4) {
+  if (literal.kind == Literal::Kind::kFloat64 && scalar_bytes == 4) {
     const auto narrow = static_cast<float>(std::bit_cast<double>(literal.bits));
     literal.bits = std::bit_cast<std::uint32_t>(narrow);
   }
-  append_bytes(variable, literal.bits, element_bytes);
+  append_bytes(variable, literal.bits, scalar_bytes);
 }
 
-/// Parses the name of a variable with its dimensions and initial value.
-Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t element_bytes) {
+/// Parses the name of a variable with its dimensions and initial value. An element is a vector of
+/// `lanes` scalars.
+Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t scalar_bytes,
+                          std::uint64_t lanes) {
+  const std::uint64_t element_bytes = scalar_bytes * lanes;
   variable.line = tokens.line();
   variable.name = tokens.word();
   std::uint64_t count = 1;
@@ -87,7 +92,7 @@ Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t 
   }
   variable.bytes = count * element_bytes;
   if (tokens.accept("=")) {
-    parse_initial_value(tokens, variable, element_bytes, 0);
+    parse_initial_value(tokens, variable, scalar_bytes, 0);
     if (variable.bytes == 0) variable.bytes = variable.initial.size();
     if (variable.initial.size() > variable.bytes) tokens.fail("more initial values than elements");
     variable.initial.resize(variable.bytes);
@@ -124,7 +129,7 @@ std::vector<Variable> parse_variables(TokenStream& tokens, Space space, bool is_
   model.align = static_cast<std::uint32_t>(align != 0 ? align : scalar_bytes * lanes);
   std::vector<Variable> variables;
   do {
-    Variable variable = parse_declarator(tokens, model, scalar_bytes * lanes);
+    Variable variable = parse_declarator(tokens, model, scalar_bytes, lanes);
     if (variable.bytes == 0 && !(is_extern && space == Space::kShared)) {
       tokens.fail("variable '" + variable.name + "' has no size");
     }

@@ -91,6 +91,19 @@ TEST(PtxParser, AMinusChangesTheSignOfAFloatInAnInitialiser) {
   EXPECT_EQ(module.variables[2].initial, bytes(-2));
 }
 
+TEST(PtxParser, ElementsOfAnInitialiserHaveTheBytesThatPtxasGivesThem) {
+  const Module module = parse_ptx(module_of("ret;",
+                                            ".global .align 16 .b128 a[2] = {1, -2};\n"
+                                            ".global .align 16 .v2 .u64 b[2] = {{1, 2}, {3, 4}};"));
+  const auto bytes = [](std::array<std::uint64_t, 4> values) {
+    const auto raw = std::bit_cast<std::array<std::uint8_t, sizeof values>>(values);
+    return std::vector<std::uint8_t>(raw.begin(), raw.end());
+  };
+  ASSERT_EQ(module.variables.size(), 2U);
+  EXPECT_EQ(module.variables[0].initial, bytes({1, 0, ~1ULL, 0}));
+  EXPECT_EQ(module.variables[1].initial, bytes({1, 2, 3, 4}));
+}
+
 TEST(PtxDecoder, NamesAnUnknownInstructionAndItsLine) {
   EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nfrobnicate.u32 %r1, %r0;\nret;")),
             "not supported: frobnicate.u32 at line 8");
