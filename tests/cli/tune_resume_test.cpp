@@ -85,6 +85,22 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
 }
 
+TEST_F(EvoTuneResume, ARunOutOfTimeGoesOn) {
+  const std::string slow = session_.environment() + " EVO_FAKE_COMPILE_MS=300";
+  const ProgramResult first =
+      run_program(FakeSession::tune("--generations 4 --offspring 6 --max-seconds 0.5"),
+                  session_.folder(), slow);
+  EXPECT_THAT(first.err, HasSubstr("out of time; everything is saved: continue with --resume"));
+  const std::size_t before = session_.store().evaluations(1).size();
+  ASSERT_LT(before, 23U);
+
+  const ProgramResult resumed = session_.run(FakeSession::tune("--resume"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(session_.store().runs().size(), 1U);
+  EXPECT_GT(session_.store().evaluations(1).size(), before);
+  EXPECT_EQ(session_.store().run(1).status, RunStatus::kFinished);
+}
+
 TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);

@@ -123,8 +123,7 @@ ExitCode record_run(Workbench& bench, Store& store, OpenRun open, TuneReport& re
   write_files(store, store.run(run), options, report);
   report_end(store, run, tuner, report);
   if (!is_whole) {
-    report.say(std::string(end == TunerEnd::kOutOfTime ? "out of time" : "interrupted") +
-               "; everything is saved: continue with --resume");
+    report.say_stopped(end == TunerEnd::kOutOfTime ? "out of time" : "interrupted");
   }
   return exit_code(end, tuner.progress());
 }

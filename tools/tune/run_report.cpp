@@ -264,6 +264,10 @@ void TuneReport::say(const std::string& line) const {
   }
 }
 
+void TuneReport::say_stopped(const std::string& reason) const {
+  say(reason + "; everything is saved: continue with --resume");
+}
+
 void TuneReport::notice(const std::string& text) const {
   if (text.empty()) return;
   say(text);

@@ -38,6 +38,8 @@ class TuneReport final : public TunerObserver {
   [[nodiscard]] PhaseTimes times() const;
   /// Ends the live view, and leaves a line with the run's progress on the terminal.
   void close();
+  /// Says that the run stopped for this reason, and how to continue it.
+  void say_stopped(const std::string& reason) const;
 
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override;
   void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override;

@@ -147,7 +147,7 @@ bool TuneCommand::search(std::size_t number, Services& services) {
   if (!goes_on) {
     const std::string where =
         is_alone ? "" : fmt::format(" in search {} of {}", number + 1, plan_.size());
-    report.say("interrupted" + where + "; everything is saved: continue with --resume");
+    report.say_stopped("interrupted" + where);
   }
   return goes_on;
 }

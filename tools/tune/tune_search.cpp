@@ -124,10 +124,12 @@ bool search_and_report(Workbench& bench, Store& store, OpenRun open, TuneReport&
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);
     }
-    store.finish_run(
-        run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
+    store.finish_run(run, end == TunerEnd::kInterrupted || end == TunerEnd::kOutOfTime
+                              ? RunStatus::kInterrupted
+                              : RunStatus::kFinished);
     print_result(store, run, options, report, tuner.progress(), elite, policy);
   }
+  if (end == TunerEnd::kOutOfTime) report.say_stopped("out of time");
   return end != TunerEnd::kInterrupted;
 }
 
