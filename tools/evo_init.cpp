@@ -27,6 +27,9 @@ void declare_given(CLI::App& app, InitOptions& options) {
          "content of an input: "
          "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
   repeat(app, "--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
+  repeat(app, "--workspace", given.workspaces, "NAME",
+         "buffer that is zero before the first launch, and that each launch leaves ready for the "
+         "next, such as counters and flags");
   repeat(app, "--inout", given.inouts, "NAME",
          "output of which the kernel leaves some elements unchanged, such as a border");
   repeat(app, "--grid", options.grids, "X[,Y[,Z]]",

@@ -200,6 +200,10 @@ void give_arguments(const Given& given, Draft& draft) {
     named("--extent", name, "buffer", draft, is_buffer).extent =
         given_expressions("--extent " + name, text, 1, draft).front();
   }
+  for (const std::string& name : given.workspaces) {
+    named("--workspace", name, "output", draft, [](const auto& a) { return a.is_written(); }).kind =
+        Kind::kWorkspace;
+  }
   for (const std::string& name : given.inouts) {
     DraftArgument& argument =
         named("--inout", name, "output", draft, [](const auto& a) { return a.is_written(); });

@@ -25,6 +25,7 @@ struct Given {
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
   std::vector<std::string> scratch;  ///< outputs that are not compared
+  std::vector<std::string> workspaces;  ///< buffers in which the kernel keeps data between launches
   /// outputs that the user declares as inout, because the kernel leaves some of their elements
   /// unchanged
   std::vector<std::string> inouts;
@@ -49,7 +50,7 @@ struct Given {
 void draft_sizes(const Given& given, Draft& draft);
 
 /// Sets the members of arguments from options that name the arguments: scalars from --value or from
-/// a size of the same name, extents, inouts, generators, scratch outputs. Also sets the tolerance
+/// a size of the same name, extents, workspaces, inouts, generators, scratch outputs. Also sets the tolerance
 /// and the number of operations. Throws InputError if an option names an argument that the kernel
 /// does not have.
 void give_arguments(const Given& given, Draft& draft);

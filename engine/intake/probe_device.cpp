@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/problem/dtype.hpp"
@@ -23,6 +24,10 @@ std::vector<Expression> parsed(const std::vector<std::string>& texts) {
 }
 
 bool is_parameter(const DraftArgument& argument) { return argument.kind != Kind::kConstant; }
+
+Dtype dtype_of(const DraftArgument& argument) {
+  return argument.kind == Kind::kTexture ? Dtype::kF32 : dtype_from_string(argument.dtype);
+}
 
 }  // namespace
 
@@ -59,6 +64,7 @@ void ProbeDevice::release_ample() {
 void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content,
                           std::uint64_t needed) {
   release_ample();
+  has_failed_ = false;
   kernel_ = kernel;
   values_ = values;
   content_ = content;
@@ -87,13 +93,20 @@ void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent
 
 BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   const DraftArgument& about = draft_.arguments[argument];
-  const Dtype dtype = about.kind == Kind::kTexture ? Dtype::kF32 : dtype_from_string(about.dtype);
-  const std::size_t size = size_of(dtype);
-  const BufferId buffer = device_->memory().allocate({about.name, elements * size, true});
-  if (content_ == ProbeContent::kZeros) {
+  const std::uint64_t bytes = elements * size_of(dtype_of(about));
+  const BufferId buffer = device_->memory().allocate({about.name, bytes, true});
+  fill(buffer, argument, elements);
+  return buffer;
+}
+
+void ProbeDevice::fill(BufferId buffer, std::size_t argument, std::uint64_t elements) {
+  const DraftArgument& about = draft_.arguments[argument];
+  if (content_ == ProbeContent::kZeros || about.kind == Kind::kWorkspace) {
     device_->memory().fill(buffer, std::byte{0});
-    return buffer;
+    return;
   }
+  const Dtype dtype = dtype_of(about);
+  const std::size_t size = size_of(dtype);
   std::vector<std::byte> bytes(elements * size);
   if (content_ == ProbeContent::kSmallNumbers) {
     // Fills an integer buffer with the numbers 1 to 8, and a floating-point buffer with half of
@@ -117,7 +130,14 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
     }
   }
   device_->memory().upload(buffer, bytes);
-  return buffer;
+}
+
+void ProbeDevice::restore_ample() {
+  if (!std::exchange(has_failed_, false)) return;
+  for (const auto& [argument, buffer] : ample_) {
+    const DraftArgument& about = draft_.arguments[argument];
+    if (about.is_written() || about.kind == Kind::kWorkspace) fill(buffer, argument, ample_elements_);
+  }
 }
 
 /// The value of a scalar argument for a launch. A floating-point scalar without a given value gets
@@ -162,6 +182,7 @@ LaunchPlan ProbeDevice::plan(const Bounds& bounds) const {
 
 std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
   if (is_exhausted()) return "running the kernel with small sizes takes too long";
+  restore_ample();
   std::vector<BufferId> own;
   std::optional<std::string> reason;
   try {
@@ -184,7 +205,12 @@ std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
     }
     const auto found = device_->launch(kernel, plan(bounds), arguments);
     executed_ += device_->statistics().warp_instructions;
-    if (found) reason = found->reason;
+    if (found) {
+      reason = found->reason;
+      has_failed_ = true;
+      device_->unload(kernel);
+      loaded_.erase(kernel_);
+    }
   } catch (const InputError& error) {
     reason = error.what();
   }
@@ -193,6 +219,7 @@ std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
 }
 
 bool ProbeDevice::leaves_elements(std::size_t argument, std::uint64_t elements) {
+  restore_ample();
   const BufferId ample = ample_.at(argument);
   const BufferId buffer = make(argument, elements);
   constexpr std::byte kPattern{0xff};

@@ -64,6 +64,11 @@ class ProbeDevice {
 
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
+  void fill(BufferId buffer, std::size_t argument, std::uint64_t elements);
+  /// Fills the outputs among prepare()'s buffers again after a failed launch. Otherwise later
+  /// launches could fail too: CTAs that had arrived at a barrier of the grid, for example, would
+  /// still be counted. fault() also reloads the kernel, for the same reason.
+  void restore_ample();
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
   /// The launches of all kernels of the drafted problem, with the values from prepare().
   [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
@@ -80,6 +85,7 @@ class ProbeDevice {
   std::uint64_t ample_elements_ = 0;
   std::map<std::size_t, BufferId> ample_;
   std::map<std::size_t, TextureId> textures_;
+  bool has_failed_ = false;  ///< the last launch since prepare() failed
   std::uint64_t executed_ = 0;
 };
 

@@ -102,6 +102,12 @@ void print_next(const Intake& intake, const fs::path& folder) {
                  "such as a border, write \"inout\" and a generator; "
                  "for scratch memory, write \"compare\": false\n";
   }
+  if (std::ranges::any_of(intake.draft.arguments, [](const DraftArgument& argument) {
+        return argument.kind == Kind::kInOut && argument.generator.is_string();
+      })) {
+    std::cout << "  counters and flags that the kernel leaves ready for the next launch are a "
+                 "workspace: --workspace NAME\n";
+  }
   const bool has_program = intake.draft.reference.kind == DraftReference::Kind::kProgram;
   const std::string programs = has_program ? " --allow-programs" : "";
   const std::string space = "search_spaces/" + intake.draft.name + ".json";

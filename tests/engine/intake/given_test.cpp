@@ -81,6 +81,29 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
                                                  HasSubstr("\n  x: n elements\n  y: n elements"))));
 }
 
+TEST_F(GivenOfAKernel, AWorkspaceIsZeroAndIsRestoredAfterALaunchThatFails) {
+  // A launch with too small a buffer fails before all CTAs have arrived at the barrier.
+  given_.sizes = {{"n", "2000"}};
+  given_.launches = {{"7", "BLOCK", ""}};
+  given_.workspaces = {"barrier"};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *y, unsigned *barrier, int n) {\n"
+      "  for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK) {\n"
+      "    y[i] = x[n - 1 - i];\n  }\n"
+      "  __syncthreads();\n"
+      "  if (threadIdx.x == 0) {\n"
+      "    const unsigned round = atomicAdd(&barrier[0], 1) / gridDim.x;\n"
+      "    while (*(volatile unsigned *)&barrier[0] / gridDim.x == round) {}\n"
+      "  }\n}\n");
+  const Json found = problem(intake);
+  const Json& arguments = found["arguments"];
+  EXPECT_EQ(arguments[0]["extent"], "n");
+  EXPECT_EQ(arguments[1]["extent"], "n");
+  EXPECT_EQ(arguments[2]["direction"], "workspace");
+  EXPECT_EQ(arguments[2]["extent"], 1);
+  EXPECT_FALSE(arguments[2].contains("generator"));
+}
+
 TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
   given_.sizes = {{"rows", "512,33"}, {"n", "1024"}};
   given_.values = {{"a", "rows / 2"}};
