@@ -272,13 +272,15 @@ class Implementation final : public VirtualDevice, private Predicting, private I
         ptx::occupancy(model_, kernel.registers, static_cast<int>(config.threads()),
                        static_cast<int>(own_shared_bytes));
     ptx::GridOptions grid;
-    grid.threads = options_.threads;
     grid.resident =
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = run_options.sample;
     grid.note_ways = run_options.note_ways;
     grid.together = kernel.program->cooperative;
     grid.in_turns = context.count_memory && kernel.program->claims_work;
+    // How long CTAs wait for each other, and which work they claim, must not depend on the host.
+    const bool may_vary = context.count_memory && (grid.in_turns || grid.together);
+    grid.threads = may_vary ? 1 : options_.threads;
     if (grid.together) {
       if (auto refused = prepare_together(kernel, config, context, grid)) {
         return {std::move(refused), {}};

@@ -178,7 +178,11 @@ void atomic(Warp& warp, const Instr& in) {
   if (kOp == AtomicOp::kExch && unwritten != 0 && op.dst != kNoRegister)
     taint_exchanged(warp, access, op.dst, sizeof(B), unwritten);
   WarpScheduler& scheduler = warp.cta->scheduler();
-  changed ? scheduler.note_progress() : scheduler.note_poll();
+  if (changed) {
+    scheduler.note_progress();
+  } else if (scheduler.note_poll()) {
+    warp.yield = true;
+  }
   warp.vain_waits = 0;  // the next wait for an mbarrier may depend on what the atomic returned
   const bool may_be_entry = changed && access.global != 0 && op.dst != kNoRegister;
   if (may_be_entry && scheduler.stands_aside_after_change()) warp.yield = true;

@@ -84,7 +84,7 @@ template <typename M, typename R>
 template <typename M>
 void note_strong_read(Warp& warp, const LaneAccess& access) {
   WarpScheduler& scheduler = warp.cta->scheduler();
-  scheduler.note_poll();
+  if (scheduler.note_poll()) warp.yield = true;
   warp.vain_waits = 0;
   const auto lane = static_cast<std::size_t>(std::countr_zero(access.global));
   const M read = read_guest<M>(access.pointer[lane]);

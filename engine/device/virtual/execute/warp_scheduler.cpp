@@ -30,11 +30,9 @@ std::uint64_t WarpScheduler::quantum() {
   constexpr std::uint64_t kShort = 16;
   // The number of instructions that a warp runs at a time is random, so that warps do not run in
   // lockstep. Some turns, and all turns of some CTAs, are short, so that another warp may run
-  // between a load and the store that depends on it. A CTA that has polled kPollsOfLongTurns times
-  // in vain takes long turns, because with short turns a hang would be reported minutes later.
-  constexpr std::uint64_t kPollsOfLongTurns = 1000;
-  const bool is_short = takes_short_turns_ && polls_ < kPollsOfLongTurns;
-  if (is_short || (launch_.check && random_.below(4) == 0)) return 1 + random_.below(kShort);
+  // between a load and the store that depends on it.
+  const bool is_short = takes_short_turns_ || (launch_.check && random_.below(4) == 0);
+  if (is_short) return 1 + random_.below(kShort);
   return kQuantum / 2 + random_.below(kQuantum);
 }
 

@@ -25,8 +25,9 @@ class WarpScheduler {
   /// Must be called for each action for which another warp or CTA could be waiting, such as a store
   /// that may change memory.
   void note_progress() { progressed_ = true; }
-  /// Must be called after a read that may poll memory that other warps or CTAs change.
-  void note_poll() { ++polls_; }
+  /// Must be called after a read that may poll memory that other warps or CTAs change. Returns true
+  /// if the warp must end its turn, so that a CTA that only polls costs little.
+  [[nodiscard]] bool note_poll() { return ++polls_ >= kPollsOfWaiting && !launch_.count_memory; }
   /// Must be called if no warp of the CTA can run until another CTA does something.
   void note_blocked();
   /// True if the CTA has polled at least kPollsOfWaiting times since a CTA last made progress, so

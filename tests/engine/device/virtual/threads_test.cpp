@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 namespace evo::test {
@@ -28,6 +30,12 @@ struct Fixture {
   std::string run(const std::string& body, std::uint32_t ctas) {
     const auto fault = gpu.run(module(body), "k", {{ctas, 1, 1}, {64, 1, 1}}, {data, flag});
     return fault ? fault->reason : "";
+  }
+  double predicted_us(const std::string& body, std::uint32_t ctas) {
+    const auto loaded = gpu.device().load({.ptx = module(body), .cubin = {}, .entries = {"k"}});
+    const std::vector<KernelArgument> arguments = {data, flag};
+    return std::get<double>(gpu.device().predicting()->predict_us(
+        std::get<KernelId>(loaded), {{ctas, 1, 1}, {64, 1, 1}, 0}, arguments));
   }
   TestGpu gpu;
   BufferId data;
@@ -107,6 +115,28 @@ setp.eq.u32 %p3, %r4, 0;
                           24),
               testing::HasSubstr("livelock"));
   EXPECT_LT(fixture.gpu.device().statistics().warp_instructions, 50'000'000U);
+}
+
+TEST(GridThreads, ThePredictedTimeOfClaimedWorkDoesNotDependOnThem) {
+  // The threads claim items 0 to 999; item i takes i loops. The distribution of the items decides
+  // the time of the longest CTA.
+  const std::string body = R"(
+CLAIM:
+atom.global.add.u32 %r3, [%rd2], 1;
+setp.ge.u32 %p1, %r3, 1000;
+@%p1 bra DONE;
+LOOP:
+sub.u32 %r3, %r3, 1;
+setp.gt.s32 %p2, %r3, 0;
+@%p2 bra LOOP;
+bra CLAIM;
+DONE:)";
+  std::set<double> times;
+  for (const int threads : {1, 2, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8}) {
+    Fixture fixture(4, {.threads = threads});
+    times.insert(fixture.predicted_us(body, 12));
+  }
+  EXPECT_EQ(times.size(), 1U) << testing::PrintToString(times);
 }
 
 TEST(GridThreads, MemoryNobodyWroteIsMarkedByAllOfThem) {
