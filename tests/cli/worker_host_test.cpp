@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/fake_machine.hpp"
+#include "tests/cli/fake_session.hpp"
 
 namespace evo {
 namespace {
@@ -45,6 +46,15 @@ TEST(WorkerHost, ForNoDeviceAWorkerIsRefused) {
   const ProgramResult worker = run_with_key(machine, "device none --connect 127.0.0.1:1");
   EXPECT_EQ(worker.exit_code, 2);
   EXPECT_THAT(worker.err, HasSubstr("evo-worker device: no worker: --device ID"));
+}
+
+TEST(WorkerHost, AGivenTimeAlsoLimitsTheWaitForTheFirstDevice) {
+  FakeMachine machine;
+  const ProgramResult run = machine.run("evo-tune --space " + FakeSession::faults_space() +
+                                        " --listen 127.0.0.1:0 --worker-wait 0.2 --db evo.db");
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("waiting for a worker with a device"),
+                             HasSubstr("no worker with a device connected within 0.2 s")));
 }
 
 }  // namespace

@@ -52,14 +52,15 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--worker-wait", patience_s,
-                 "end the run as interrupted if it has no device for this time")
+                 "end the run as interrupted if it has no device for this time "
+                 "(default: 60, but the first device is awaited without limit)")
       ->type_name("SECONDS")
-      ->check(seconds_number())
-      ->capture_default_str();
+      ->check(seconds_number());
 }
 
 void RemoteOptions::open(Services& services, double step_seconds, const EventSink& on_event) const {
   constexpr double kMilli = 1e3;
+  constexpr double kPatience_s = 60;
   const auto milliseconds = [](double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
   };
@@ -73,7 +74,8 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
     }
     on_event(kind, text);
   };
-  services.workforce = {milliseconds(step_seconds), milliseconds(patience_s), tell};
+  services.workforce = {milliseconds(step_seconds), milliseconds(patience_s.value_or(kPatience_s)),
+                        tell};
   const std::string address = dialled(services.gate->address());
   fmt::print(stderr, "evo-tune: workers can connect to {}\n", address);
   const LaunchRequest request{own_worker().string(), address, device, jobs};
@@ -87,12 +89,18 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   services.launched = std::make_shared<Launched>(commands, key);
 }
 
-void RemoteOptions::wait_for_device(Services& services) {
+void RemoteOptions::wait_for_device(Services& services) const {
   const auto launched = std::static_pointer_cast<Launched>(services.launched);
-  const auto why_none = [launched]() -> std::string {
+  const SteadyTime start = services.loop->now();
+  const auto why_none = [this, launched, start, &services]() -> std::string {
     const std::string ending = launched->ending();
-    return ending.empty() ? std::string() : "no worker with a device connected: " + ending;
+    if (!ending.empty()) return "no worker with a device connected: " + ending;
+    const std::chrono::duration<double> waited = services.loop->now() - start;
+    if (!patience_s || waited.count() < *patience_s) return {};
+    return fmt::format("no worker with a device connected within {} s (--worker-wait)",
+                       *patience_s);
   };
+  fmt::print(stderr, "evo-tune: waiting for a worker with a device\n");
   services.arrivals = services.loop->run(
       first_device(*services.loop, *services.gate, services.workforce, why_none));
   services.devices.push_back(std::move(services.arrivals.device));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct RemoteOptions {
   std::vector<std::string> launch;   ///< values of --launch: commands with {worker}
   std::string device = "auto";
   std::string jobs = "all";
-  double patience_s = 60;
+  std::optional<double> patience_s;  ///< longest time without a device; nullopt: the default
 
   void declare(CLI::App& app);
 
@@ -28,8 +29,9 @@ struct RemoteOptions {
   /// the port to standard error. `step_seconds`: the value of --timeout for kernels on the workers.
   /// Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
-  /// Waits for the first device of a worker, which decides the GPU model of the run.
-  static void wait_for_device(Services& services);
+  /// Waits for the first device of a worker, which decides the GPU model of the run. Throws
+  /// MissingError if no device can connect any more, or if none connects within `patience_s`.
+  void wait_for_device(Services& services) const;
 };
 
 }  // namespace evo

@@ -108,7 +108,7 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
   if (remote.wants_workers()) {
     remote.open(services, step_seconds, on_event);
     if (device == "auto") {  // "auto" means the devices of the workers
-      RemoteOptions::wait_for_device(services);
+      remote.wait_for_device(services);
       return services;
     }
   }
