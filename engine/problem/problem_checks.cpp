@@ -200,10 +200,10 @@ void require_own_formulas(const Problem& problem, const std::string& file) {
   }
 }
 
-void require_positive(const Expression& expression, const Values& values) {
+void require_positive(const std::string& key, const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
-  throw ProblemError(expression.described(values) + ": is " + Json(value).dump() +
+  throw ProblemError(key + ": " + expression.described(values) + ": is " + number_text(value) +
                      "; allowed: more than 0");
 }
 
@@ -248,8 +248,7 @@ Values macros_of(const Problem& problem, const Shape& shape) {
 
 void check_shape(const Problem& problem, const Shape& shape) {
   const Values& variables = shape.variables;
-  require_positive(problem.flops, variables);
-  require_positive(problem.bytes, variables);
+  require_positive("flops", problem.flops, variables);
   for (const Argument& argument : problem.arguments) {
     if (argument.direction == Direction::kScalar) {
       if (!argument.is_set_by_macros) (void)argument.scalar_bytes(variables);
@@ -259,6 +258,8 @@ void check_shape(const Problem& problem, const Shape& shape) {
       (void)argument.row_length(variables);
     }
   }
+  // Checked after the extents, from which the default comes: an error of an extent names its key.
+  require_positive("bytes (default: each buffer once)", problem.bytes, variables);
   const Values macros = macros_of(problem, shape);
   const Values values = merged({&variables, &macros});
   for (const Argument& argument : problem.arguments) check_input(problem, argument, shape, values);
