@@ -205,7 +205,9 @@ TEST_F(EvoTuneBuilds, TheTimeIsSharedAmongTheSearches) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::map<int, double> seconds;
   for (const json& event : json_lines(result.out)) {
-    if (event["event"] == "finished") seconds[event["search"]] = event["elapsed_s"];
+    if (event["event"] != "finished") continue;
+    seconds[event["search"]] = event["elapsed_s"];
+    EXPECT_EQ(event["status"], "interrupted") << "the run was out of time";
   }
   ASSERT_EQ(seconds.size(), 2U);
   EXPECT_LT(seconds[1], kSeconds * 0.8);

@@ -94,6 +94,7 @@ void report_end(const Store& store, RunId run, const Tuner& tuner, const TuneRep
   const ControlDrift drift = control_drift(store.generations(run));
   report.emit({{"event", "finished"},
                {"run", run},
+               {"status", to_string(store.run(run).status)},
                {"evaluated", progress.evaluated},
                {"green", progress.green},
                {"elapsed_s", progress.elapsed_s},

@@ -49,6 +49,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
   const std::string checked = coverage_of_winner(store, elite_now);
   report.emit({{"event", "finished"},
                {"run", run},
+               {"status", to_string(store.run(run).status)},
                {"checked", checked},
                {"evaluated", progress.evaluated},
                {"green", progress.green},
