@@ -1,5 +1,7 @@
 // Member functions of Cta that report hazards.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -108,6 +110,12 @@ bool Cta::waits_in_vain() const {
   return scheduler_.without_progress() >= kLong && all_wait();
 }
 
+bool Cta::counts_history() {
+  if (history_ == nullptr || history_->size() == counted_history_) return true;
+  const std::uint64_t before = std::exchange(counted_history_, history_->size());
+  return launch_.global_races.note_recorded(counted_history_ - before);
+}
+
 bool Cta::only_waits() const {
   return std::ranges::all_of(warps_, [](const Warp& warp) {
     return warp.state != WarpState::kReady || polls_in_vain(warp);
@@ -123,12 +131,21 @@ void Cta::report_livelock(const Warp& warp) {
     report_deadlock();
     return;
   }
-  const bool over = scheduler_.executed() > launch_.issue_budget;
-  fail(HazardKind::kLivelock, pc_of(warp), -1,
-       over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
-            : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
-                  std::to_string(scheduler_.without_progress()) +
-                  " warp instructions (an endless loop, or waiting for an event that never comes)");
+  std::string what;
+  if (scheduler_.executed() > launch_.issue_budget) {
+    what = fmt::format("more than {} warp instructions in one CTA", launch_.issue_budget);
+  } else if (!launch_.global_races.note_recorded(0)) {
+    what = fmt::format(
+        "the CTAs read and wrote flags, locks or counters more than {} times (an endless loop, or "
+        "too much for the checks)",
+        GlobalRaces::kMostRecorded);
+  } else {
+    what = fmt::format(
+        "warp {} runs, but nothing changed during {} warp instructions (an endless loop, or "
+        "waiting for an event that never comes)",
+        warp.index, scheduler_.without_progress());
+  }
+  fail(HazardKind::kLivelock, pc_of(warp), -1, what);
 }
 
 /// Reports each warpgroup whose warps executed different numbers of wgmma instructions.

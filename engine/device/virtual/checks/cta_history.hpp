@@ -60,6 +60,9 @@ class CtaHistory {
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
 
+  /// Number of recorded acquisitions and releases.
+  [[nodiscard]] std::uint64_t size() const { return acquisitions_.size() + releases_.size(); }
+
  private:
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =

@@ -135,6 +135,13 @@ class GlobalRaces {
   /// Stops reporting races. Called if releases cannot be recorded, because these may order the
   /// CTAs' accesses: for flags in memory that is not checked, and beyond kMostChains chains.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
+  /// Limit of the acquisitions and releases that all CTAs of a launch record, which take about
+  /// 90 bytes each.
+  static constexpr std::uint64_t kMostRecorded = 20'000'000;
+  /// Counts acquisitions and releases. Returns false if there are more than kMostRecorded.
+  [[nodiscard]] bool note_recorded(std::uint64_t more) {
+    return (recorded_ += more) <= kMostRecorded;
+  }
 
   /// Makes a record from `cta`, the index of a CTA plus 1, which is all that PlainShadow stores.
   [[nodiscard]] static Record record_of(std::uint32_t cta) { return Record{cta} << kCtaShift; }
@@ -219,6 +226,7 @@ class GlobalRaces {
   int warps_ = 0;
   int shift_ = 2;
   std::atomic<bool> gave_up_{false};
+  std::atomic<std::uint64_t> recorded_{0};
   std::mutex guess_mutex_;
   std::set<int> explained_;
   std::map<int, Unordered> suspected_;                            ///< by instruction

@@ -106,6 +106,7 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   index_ = index;
   number_ = linear_index;
   history_ = nullptr;
+  counted_history_ = 0;
   plain_reads_.clear();
   scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
@@ -297,7 +298,7 @@ CtaState Cta::run(std::uint64_t budget) {
     }
     const std::uint64_t executed = run_warp(*warp, scheduler_.quantum());
     done += executed;
-    const bool goes_on = scheduler_.count(executed);
+    const bool goes_on = scheduler_.count(executed) && counts_history();
     if (failed_) return CtaState::kFailed;
     if (!goes_on || waits_in_vain()) {
       report_livelock(*warp);

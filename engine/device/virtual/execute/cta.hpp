@@ -178,6 +178,9 @@ class Cta {
   std::string describe_lacking_bytes() const;
   /// True if only_waits() is true for the CTA and for the other CTAs of its cluster.
   bool all_wait() const;
+  /// Counts what history() recorded since the last call. Returns false if the CTAs of the launch
+  /// recorded too much: the kernel probably loops without end.
+  bool counts_history();
   /// True if the CTA has made no progress for many instructions, and all_wait().
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
@@ -191,6 +194,7 @@ class Cta {
   std::array<std::uint32_t, 3> index_{};
   std::uint64_t number_ = 0;
   CtaHistory* history_ = nullptr;
+  std::uint64_t counted_history_ = 0;  ///< number of entries that counts_history() has counted
   GlobalRaces::PlainReads plain_reads_;
   std::vector<std::byte> register_file_;
   std::vector<std::uint8_t> taint_file_;

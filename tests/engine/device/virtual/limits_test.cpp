@@ -142,6 +142,21 @@ TEST(PtxLimits, ACtaKnowsItsMemory) {
   EXPECT_EQ(ptx::cta_bytes(launch), 64U * 1000 * 2 + 2 * 12800 * 5 / 4);
 }
 
+TEST(PtxLimits, AnEndlessLoopThatChangesACounterEnds) {
+  EXPECT_THAT(fault_of(kernel(R"(
+.reg .b32 %r<3>;
+.reg .b64 %rd<2>;
+mov.u64 %rd1, counter;
+LOOP:
+membar.gl;
+atom.global.add.u32 %r1, [%rd1], 2;
+bra LOOP;)",
+                              ".global .align 4 .u32 counter;\n"),
+                       {{4, 1, 1}, {32, 1, 1}}),
+              AllOf(HasSubstr("livelock"), HasSubstr("flags, locks or counters"),
+                    HasSubstr("at PTX line")));
+}
+
 TEST(PtxLimits, MoreHostThreadsThanTheHostCanStartAreNotStarted) {
   TestGpu gpu("virtual:h200", {.threads = 1'000'000});
   EXPECT_EQ(gpu.run(kernel(""), "k", {{300'000, 1, 1}, {32, 1, 1}}, {}), std::nullopt);
