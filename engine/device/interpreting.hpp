@@ -36,6 +36,10 @@ class Interpreting {
   [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId buffer) const = 0;
   /// True for each byte that was written since the buffer was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
+  /// Says where the last launch read a value that was already replaced, although the reader had
+  /// seen a later store of the same CTA; empty if it did not. Nothing orders such a read, and a GPU
+  /// may return either value.
+  [[nodiscard]] virtual std::string unordered_read() const = 0;
   /// Finds the CTA of the whole grid that writes each part of `outputs`, without computing values
   /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined, for
   /// example because the plan has several steps, the address of a write depends on computed values,

@@ -81,6 +81,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     if (auto fault = take_constants(loaded, arguments)) return fault;
     statistics_ = {};
     printed_.clear();
+    unordered_read_.clear();
     const bool is_sampled = plan.steps.size() == 1;
     for (const LaunchStep& step : plan.steps) {
       const LoadedEntry& entry = loaded.entries.at(step.entry);
@@ -169,6 +170,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - source.written.get());
   }
 
+  [[nodiscard]] std::string unordered_read() const override { return unordered_read_; }
   [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
     const GlobalBuffer& source = memory_.at(buffer);
     const std::span<const std::uint8_t> marks(source.written.get(), source.bytes);
@@ -296,6 +298,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
                    statistics_.seconds + taken.count()};
     if (!context.count_memory) printed_ += printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
+    if (context.unordered_read >= 0 && unordered_read_.empty())
+      unordered_read_ = ptx::describe_instruction(*kernel.program, context.unordered_read);
     return outcome;
   }
 
@@ -356,6 +360,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   VirtualStatistics statistics_;
   std::vector<ptx::PredictedLaunch> predictions_;
   std::string printed_;
+  std::string unordered_read_;
 };
 
 }  // namespace

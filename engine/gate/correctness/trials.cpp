@@ -95,6 +95,7 @@ void Trials::look(Trial trial, const std::vector<KernelArgument>& arguments) {
     const CheckCase& data = *trial.data;
     trial.violation.emplace(work_, problem_, arguments, data);
     trial.unwritten = unwritten(data, arguments);
+    trial.remark += unordered_read();
     const bool is_repeat = trial.kind == Kind::kRepeat && kernel_.spec->deterministic;
     if (!is_repeat || !problem_.check_program.empty()) {
       trial.outputs = judge_.look(kernel_, data, arguments);
@@ -172,6 +173,16 @@ std::optional<std::string> Trials::unwritten(const CheckCase& data,
            "] was never written";
   }
   return std::nullopt;
+}
+
+std::string Trials::unordered_read() const {
+  const Interpreting* interpreting = device_.interpreting();
+  const std::string place =
+      interpreting == nullptr ? std::string() : interpreting->unordered_read();
+  if (place.empty()) return {};
+  return "; a read returned the value from before a store of another CTA, because no fence stands "
+         "between the store and the flag that says it is done: at " +
+         place;
 }
 
 void Trials::settle() {

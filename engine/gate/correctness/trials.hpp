@@ -102,6 +102,8 @@ class Trials {
   void judge(const Trial& trial);
   [[nodiscard]] std::optional<std::string> unwritten(
       const CheckCase& data, const std::vector<KernelArgument>& arguments) const;
+  /// The remark on a launch that read an old value; empty if it did not.
+  [[nodiscard]] std::string unordered_read() const;
   void reject(const CheckCase& data, const std::string& reason);
   void tidy_up();
 

@@ -76,18 +76,24 @@ bool GlobalRaces::is_known(const Record& record, const Actor& actor) const {
   if (gave_up_.load(std::memory_order_relaxed)) return true;
   if (actor.history == nullptr) return false;
   if (actor.history->has_seen(actor.warp, actor.clock, &record, record)) return true;
-  const int warp = static_cast<int>((record >> kWarpShift) % kMaxWarps);
-  return actor.history->knows(actor.warp, actor.clock, cta_of(record), warp,
-                              static_cast<std::uint32_t>(record));
+  return actor.history->knows(actor.warp, actor.clock, cta_of(record), warp_of(record),
+                              time_of(record));
 }
 
 bool GlobalRaces::lacks_fence(const Record& write, const Actor& actor) {
   if (write == 0 || is_ordered(write, actor)) return false;
   const std::uint64_t cta = cta_of(write);
-  const int warp = static_cast<int>((write >> kWarpShift) % kMaxWarps);
-  const auto time = static_cast<std::uint32_t>(write);
-  return actor.history->follows(actor.warp, actor.clock, cta, warp, time) &&
-         !history_of(cta).fences().publishes_before(cta, warp, time);
+  return follows(write, actor) &&
+         !history_of(cta).fences().publishes_before(cta, warp_of(write), time_of(write));
+}
+
+bool GlobalRaces::follows(Record record, const Actor& actor) {
+  return actor.history->follows(actor.warp, actor.clock, cta_of(record), warp_of(record),
+                                time_of(record));
+}
+
+void GlobalRaces::read_old(const Replaced& old, const Actor& actor) {
+  if (old.chain != nullptr) actor.history->acquire(actor.warp, actor.clock, *old.chain, old.length);
 }
 
 GlobalRaces::Record GlobalRaces::read(Word& word, const Actor& actor) {
@@ -137,6 +143,34 @@ GlobalRaces::Record GlobalRaces::see(const Stripe& stripe, const Word& word, con
     actor.history->acquire(actor.warp, actor.clock, history_of(cta_of(word.write)).fences());
   }
   return unordered;
+}
+
+void GlobalRaces::describe_read(const Stripe& stripe, const Word& word, Replaced& replaced) {
+  if (const auto head = stripe.heads.find(&word); head != stripe.heads.end()) {
+    replaced.chain = head->second;
+  } else if (word.write != 0) {
+    replaced.chain = &history_of(cta_of(word.write)).fences();
+  }
+  if (replaced.chain != nullptr) replaced.length = replaced.chain->length();
+}
+
+void GlobalRaces::keep_replaced(Stripe& stripe, std::uint64_t address, const Replaced& replaced) {
+  if (stripe.replaced.size() < kMostReplaced || stripe.replaced.contains(address))
+    stripe.replaced[address] = replaced;
+}
+
+const GlobalRaces::Replaced* GlobalRaces::old_value(const Stripe& stripe, std::uint64_t address,
+                                                    std::uint32_t bytes,
+                                                    std::span<const Word> words,
+                                                    const Actor& actor) const {
+  const auto kept = stripe.replaced.find(address);
+  if (kept == stripe.replaced.end() || kept->second.bytes != bytes) return nullptr;
+  for (const Word& word : words) {
+    const Record by = kept->second.by;
+    const Record& last = word.change == by ? word.change : word.write;
+    if (last != by || is_ordered(last, actor)) return nullptr;
+  }
+  return &kept->second;
 }
 
 void GlobalRaces::note_late(const Word& word, const Actor& actor) {

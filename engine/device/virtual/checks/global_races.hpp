@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -86,10 +87,21 @@ class GlobalRaces {
   using PlainReads = std::unordered_map<const Word*, PlainRead>;
   static constexpr std::size_t kMostPlainReads = 1024;
 
+  /// The value that the store `by` replaced, and what a read of this value acquires: the first
+  /// `length` releases of `chain`.
+  struct Replaced {
+    Record by = 0;
+    std::uint32_t bytes = 0;
+    std::array<std::byte, 16> value{};
+    const ReleaseChain* chain = nullptr;
+    std::uint32_t length = 0;
+  };
+
   /// The lock for the locations in a stripe of memory, and the release chains of these locations.
   struct alignas(64) Stripe {
     SpinLock lock;
     std::unordered_map<const Word*, ReleaseChain*> heads;
+    std::unordered_map<std::uint64_t, Replaced> replaced;  ///< by address of the store
   };
 
   /// The warp that makes an access, with its CTA and its current time. The member `history` is null
@@ -167,6 +179,24 @@ class GlobalRaces {
   /// write by that CTA, which follows the weak write without a fence.
   [[nodiscard]] Record see(const Stripe& stripe, const Word& word, const Actor& actor);
 
+  /// Sets what a read of the current value of `word` acquires.
+  void describe_read(const Stripe& stripe, const Word& word, Replaced& replaced);
+  /// Keeps the value that a store replaces, up to kMostReplaced values in each stripe.
+  static void keep_replaced(Stripe& stripe, std::uint64_t address, const Replaced& replaced);
+  /// The value that a strong read of `words` at `address` may return instead of the current one:
+  /// the replaced value, if nothing orders the last store, which is of another CTA, before the
+  /// read. Null if there is none. So a fence that a kernel lacks between a store and a flag has an
+  /// effect.
+  [[nodiscard]] const Replaced* old_value(const Stripe& stripe, std::uint64_t address,
+                                          std::uint32_t bytes, std::span<const Word> words,
+                                          const Actor& actor) const;
+
+  /// Records that a strong read returns an old value. `actor.history` must not be null.
+  static void read_old(const Replaced& old, const Actor& actor);
+  /// True if the actor has read a strong write that follows the store `record` of another CTA, with
+  /// or without a fence between them. `actor.history` must not be null.
+  [[nodiscard]] static bool follows(Record record, const Actor& actor);
+
   /// Records the weak reads of other CTAs that are not ordered before a strong write by `actor`.
   void note_late(const Word& word, const Actor& actor);
 
@@ -190,6 +220,7 @@ class GlobalRaces {
   static constexpr Record kChange = Record{1} << 32;  ///< the access is an atomic or a strong store
   static constexpr std::uint64_t kMostCtas = (1ULL << 26) - 2;
   static constexpr std::size_t kStripes = 256;
+  static constexpr std::size_t kMostReplaced = 256;
   static constexpr std::size_t kMostChains = 1 << 20;
   static constexpr std::size_t kMostLate = 1 << 16;
   static constexpr std::size_t kMostLeft = 1 << 20;  ///< limit of weak reads of finished CTAs
@@ -204,6 +235,12 @@ class GlobalRaces {
     return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }
   [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
+  [[nodiscard]] static int warp_of(Record record) {
+    return static_cast<int>((record >> kWarpShift) % kMaxWarps);
+  }
+  [[nodiscard]] static std::uint32_t time_of(Record record) {
+    return static_cast<std::uint32_t>(record);
+  }
   /// True if `write`, a weak write by another CTA, lacks a fence before a strong write that the
   /// actor has read.
   [[nodiscard]] bool lacks_fence(const Record& write, const Actor& actor);

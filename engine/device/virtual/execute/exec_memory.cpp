@@ -106,10 +106,10 @@ void load(Warp& warp, const Instr& in) {
   if (op.order.read_only) check_read_only_load(warp, access, total);
   if (warp.cta->launch().owners != nullptr) require_still(warp, access);
   const auto* registers = warp.cta->program().registers_of(op.registers);
-  const auto read = [&](std::uint32_t lanes) {
+  const auto read = [&](std::uint32_t lanes, const LaneAccess& from) {
     for (std::uint32_t e = 0; e < op.count; ++e) {
       if (registers[e] == kNoRegister) continue;
-      read_elements<M>(warp.reg<R>(registers[e]), access, lanes,
+      read_elements<M>(warp.reg<R>(registers[e]), from, lanes,
                        e * static_cast<std::uint32_t>(sizeof(M)), total);
     }
   };
@@ -120,12 +120,19 @@ void load(Warp& warp, const Instr& in) {
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);
-      places.see();
-      read(1U << lane);
+      const std::byte* const old = places.old_value();
+      if (old == nullptr) {
+        places.see();
+        read(1U << lane, access);
+      } else {
+        LaneAccess replaced = access;
+        replaced.pointer[lane] = const_cast<std::byte*>(old);
+        read(1U << lane, replaced);
+      }
     });
   } else {
     if (places.is_active()) note_global_read(warp, access, total);
-    read(warp.exec);
+    read(warp.exec, access);
   }
   const LaunchContext& launch = warp.cta->launch();
   if (launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0)) {

@@ -57,6 +57,8 @@ struct LaunchContext {
   std::uint64_t stall_budget = 0;
   std::uint64_t issue_budget = 0;  ///< limit of warp instructions of one CTA
   GlobalRaces global_races;
+  /// an instruction that read an old value (see Interpreting::unordered_read()); −1: none
+  std::atomic<int> unordered_read{-1};
   GridProgress progress;
   std::atomic<bool> stop{false};  ///< set when a fatal hazard or an exception ends the launch
 

@@ -44,6 +44,8 @@ class WarpScheduler {
   /// only in every other launch, because two CTAs that wait for each other could otherwise both be
   /// paused again and again.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
+  /// Whether a strong read for which GlobalRaces::old_value() is allowed returns the old value.
+  [[nodiscard]] bool draws_old_value() { return random_.below(2) == 0; }
   /// True if the scheduler has decided, since the last go_on(), that the CTA must pause.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }

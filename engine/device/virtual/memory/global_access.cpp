@@ -153,13 +153,26 @@ void WatchedPlaces::read() {
   }
 }
 
+/// The value that a store of the lane replaces, if strong reads may return it.
+std::optional<GlobalRaces::Replaced> WatchedPlaces::replaced() const {
+  GlobalRaces::Replaced replaced{.by = 0, .bytes = bytes_};
+  if (words_.empty() || !races_.records_unfenced() || bytes_ > sizeof replaced.value) return {};
+  copy_from_guest(replaced.value.data(), access_.pointer[lane_], bytes_);
+  races_.describe_read(*stripe_, words_.front(), replaced);
+  return replaced;
+}
+
 void WatchedPlaces::write(const std::byte* values) {
   if (plain_ != nullptr) write_plain(values);
+  std::optional<GlobalRaces::Replaced> old = replaced();
   for (std::size_t at = 0; at < words_.size(); ++at) {
     const Record other = races_.before_write(words_[at], actor_of(warp_));
     if (other != 0 && !is_same(at, values)) report(other, at, "write");
     races_.write(*stripe_, words_[at], actor_of(warp_));
   }
+  if (!old) return;
+  old->by = words_.front().write;
+  GlobalRaces::keep_replaced(*stripe_, access_.address[lane_], *old);
 }
 
 void WatchedPlaces::write_plain(const std::byte* values) {
@@ -208,6 +221,17 @@ void WatchedPlaces::read_only() {
   }
 }
 
+const std::byte* WatchedPlaces::old_value() {
+  if (words_.empty() || stripe_->replaced.empty()) return nullptr;
+  const GlobalRaces::Replaced* const old =
+      races_.old_value(*stripe_, access_.address[lane_], bytes_, words_, actor_of(warp_));
+  if (old == nullptr || !warp_.cta->scheduler().draws_old_value()) return nullptr;
+  warp_.cta->made_history();
+  if (races_.follows(old->by, actor_of(warp_))) warp_.cta->launch().unordered_read = pc_of(warp_);
+  races_.read_old(*old, actor_of(warp_));
+  return old->value.data();
+}
+
 void WatchedPlaces::see() {
   if (is_active_ && words_.empty() && buffer_->writable) races_.give_up();
   for (std::size_t at = 0; at < words_.size(); ++at) {
@@ -217,12 +241,18 @@ void WatchedPlaces::see() {
 }
 
 void WatchedPlaces::store(const std::byte* values) {
+  bool is_changed = false;
   if (races_.records_unfenced()) warp_.cta->made_history();
+  std::optional<GlobalRaces::Replaced> old = replaced();
   for (std::size_t at = 0; at < words_.size(); ++at) {
     if (is_same(at, values)) continue;
     races_.note_late(words_[at], actor_of(warp_));
     races_.change(*stripe_, words_[at], actor_of(warp_), false);
+    is_changed = true;
   }
+  if (!old || !is_changed) return;
+  old->by = words_.front().change;
+  GlobalRaces::keep_replaced(*stripe_, access_.address[lane_], *old);
 }
 
 /// If the CTA read the location by a weak read before, allows this read although it may race,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "engine/device/virtual/checks/global_races.hpp"
@@ -37,6 +38,10 @@ class WatchedPlaces {
   /// destructor. Returns 0 if each lane needs its own enter() and write(), or if `first` is behind
   /// the last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
+  /// The value, if any, that a strong read returns instead of the current value (see
+  /// GlobalRaces::old_value()); null for most reads, also at random. The value stays valid until
+  /// the next enter(). A read that returns it must not call see().
+  [[nodiscard]] const std::byte* old_value();
   /// Records a strong read.
   void see();
   /// Records a strong store of `values`; must be called before memory is written.
@@ -53,6 +58,7 @@ class WatchedPlaces {
   void report(GlobalRaces::Record other, std::size_t word, const char* verb);
   [[nodiscard]] bool is_same(std::size_t word, const std::byte* values) const;
   void hold(std::uint64_t address);
+  [[nodiscard]] std::optional<GlobalRaces::Replaced> replaced() const;
   /// The buffer that contains an address; null if kernels may not write the buffer.
   [[nodiscard]] GlobalBuffer* writable_at(std::uint64_t address);
   [[nodiscard]] std::uint32_t plain_cta() const;

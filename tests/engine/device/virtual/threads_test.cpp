@@ -104,6 +104,52 @@ DONE:)";
   }
 }
 
+/// CTA 0 stores 1000 + i with thread i, and thread 0 then sets the flag; the other CTAs wait for
+/// the flag and copy what they read. All accesses are volatile. Returns where a read was unordered.
+std::string run_messages(const std::string& fence, std::uint64_t seed, int threads,
+                         std::vector<std::uint32_t>& copied) {
+  Fixture fixture(64 * 6, {.threads = threads, .seed = seed});
+  EXPECT_EQ(fixture.run(R"(
+mul.wide.u32 %rd3, %r2, 4;
+add.s64 %rd4, %rd1, %rd3;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra WAIT;
+add.u32 %r3, %r2, 1000;
+st.volatile.global.u32 [%rd4], %r3;
+)" + fence + R"(
+bar.sync 0;
+setp.ne.u32 %p2, %r2, 0;
+@%p2 bra DONE;
+st.volatile.global.u32 [%rd2], 1;
+bra DONE;
+WAIT:
+ld.volatile.global.u32 %r4, [%rd2];
+setp.eq.u32 %p3, %r4, 0;
+@%p3 bra WAIT;
+ld.volatile.global.u32 %r5, [%rd4];
+mul.wide.u32 %rd5, %r1, 256;
+add.s64 %rd6, %rd4, %rd5;
+st.global.u32 [%rd6], %r5;
+DONE:)",
+                        6),
+            "");
+  copied = fixture.gpu.read<std::uint32_t>(fixture.data, 64 * 6);
+  return fixture.gpu.device().interpreting()->unordered_read();
+}
+
+TEST(GridThreads, AStoreWithoutAFenceMayComeAfterTheFlag) {
+  for (const int threads : {1, 4}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      std::vector<std::uint32_t> copied;
+      EXPECT_EQ(run_messages("membar.gl;", seed, threads, copied), "");
+      for (std::size_t i = 0; i < copied.size(); ++i) EXPECT_EQ(copied[i], 1000 + i % 64) << i;
+      EXPECT_THAT(run_messages("", seed, threads, copied),
+                  testing::HasSubstr("ld.volatile.global.u32"));
+      EXPECT_THAT(copied, testing::Contains(0U));
+    }
+  }
+}
+
 TEST(GridThreads, ManyCtasThatWaitForAFlagNobodySetsAreALivelock) {
   // Some of the CTAs take short turns, in which a warp executes few instructions.
   Fixture fixture(64, {.threads = 1, .stall_budget = 100'000});
