@@ -46,9 +46,13 @@ std::set<std::string> undefined_in(const std::string& log) {
   return names;
 }
 
-/// The compiler's message, preceded by an explanation if the message is unclear.
+/// The compiler's message, with an explanation if the message is unclear.
 std::string explained(const std::string& reason) {
   constexpr std::string_view kLaunch = "device-side kernel launch";
+  constexpr std::string_view kNoHeader = "not open source file";
+  if (reason.find(kNoHeader) != std::string::npos) {
+    return reason + "; -I FOLDER names a folder of headers";
+  }
   if (reason.find(kLaunch) == std::string::npos) return reason;
   return "a kernel of this file launches kernels (dynamic parallelism), which is not supported; "
          "remove it, or give evo-init a file without it: " +

@@ -124,6 +124,38 @@ TEST_F(TakeIn, EveryComparedValueIsLookedAt) {
   EXPECT_FALSE(table.contains("direction"));
 }
 
+TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
+  file("common.h", "#define ONE 1\n");
+  file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
+  request_.kernel = folder_.path() / "src/k.cu";
+  const auto refused = [&] {
+    try {
+      (void)take_in(request_, *compiler());
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto outside = AllOf(HasSubstr("k.cu:1: #include \"../common.h\": lies outside of "),
+                             HasSubstr("write #include \"common.h\" and give -I "));
+  EXPECT_THAT(refused(), outside);
+  request_.include_folders = {folder_.path() / "src"};
+  EXPECT_THAT(refused(), outside) << "nothing is copied";
+  file("src/k.cu", "#include \"common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
+  EXPECT_THAT(refused(), HasSubstr("no such file"));
+  request_.include_folders = {folder_.path()};
+  EXPECT_EQ(refused(), "");
+}
+
+TEST_F(TakeIn, AMissingHeaderIsLookedForInFoldersOfTheUser) {
+  const std::string kernel = "__global__ void f(int *o) { o[0] = 1; }\n";
+  EXPECT_THAT(refusal("#include <a.h>\n" + kernel),
+              AllOf(HasSubstr("a.h"), HasSubstr("-I FOLDER names")));
+  EXPECT_THAT(
+      refusal("#include \"a.h\"\n" + kernel),
+      AllOf(HasSubstr("k.cu:1: #include \"a.h\": no such file"), HasSubstr("-I FOLDER names")));
+}
+
 TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
   const Json found = problem(take("__global__ void f(int *c, unsigned char *a) { *c = *a; }\n"));
   EXPECT_EQ(found["tolerance"]["max_abs_error"], 0);
