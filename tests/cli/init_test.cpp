@@ -107,6 +107,23 @@ TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
 }
 
+TEST_F(EvoInit, ScalarsOfFewBitsAreJudged) {
+  write_file(folder_.path() / "few.cu",
+             "__global__ void few(const int *x, int *y, short a, bool b, signed char c, int n) {\n"
+             "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+             "  if (i < n) y[i] = a * x[i] + (b ? 256 * c : 0);\n}\n"
+             "__global__ void same(const int *x, int *y, short a, bool b, signed char c, int n) {\n"
+             "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+             "  if (i < n) y[i] = -300 * x[i] - 512;\n}\n");
+  const ProgramResult made =
+      run("evo-init few.cu --entry few --param BLOCK=64,128 --size n=10000 --value a=-300 "
+          "--value b=1 --value c=-2 --input x=integers:0:9 --reference same");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const ProgramResult judged =
+      run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/few.json");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
 TEST_F(EvoInit, MisspeltNamesAreAnsweredWithWhatIsMeant) {
   write_file(folder_.path() / "scale.cu",
              "extern \"C\" __global__ void scale(const float* x, float* y, float a, int n) {\n"

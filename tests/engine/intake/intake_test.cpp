@@ -124,6 +124,20 @@ TEST_F(TakeIn, EveryComparedValueIsLookedAt) {
   EXPECT_FALSE(table.contains("direction"));
 }
 
+TEST_F(TakeIn, ScalarsOfFewBitsAreScalars) {
+  const Json found = problem(take(
+      "__global__ void f(int *o, short a, unsigned char b, bool c, char d, unsigned short e) {\n"
+      "  o[0] = a + b + c + d + e; }\n"));
+  std::vector<std::string> dtypes;
+  for (std::size_t i = 1; i < 6; ++i) dtypes.push_back(found["arguments"][i]["dtype"]);
+  EXPECT_THAT(dtypes, ElementsAre("i16", "u8", "u8", "i8", "u16"));
+  EXPECT_THAT(problem(take("#include <cuda_fp8.h>\n"
+                           "__global__ void f(float *o, __nv_fp8_e4m3 a) { o[0] = float(a); }\n"))
+                  ["arguments"][1]["dtype"]
+                      .get<std::string>(),
+              HasSubstr("TODO: no dtype fits a"));
+}
+
 TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
   file("common.h", "#define ONE 1\n");
   file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
