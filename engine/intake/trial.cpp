@@ -84,6 +84,7 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
     bool is_new = false;
     for (const std::string& name : undefined_in(rejection->reason + "\n" + rejection->detail)) {
       if (macros.defined.contains(name) || !why_no_macro(name).empty()) continue;
+      if (name == unqualified(request.entries.front())) continue;
       is_new |= !all.contains(name) && guessed.emplace(name, guess).second;
     }
     if (!is_new) break;
@@ -107,6 +108,11 @@ std::string signature_of(Compiler& compiler, CompileRequest request, const std::
 }
 
 }  // namespace
+
+std::string unqualified(const std::string& entry) {
+  const std::string name = entry.substr(0, entry.find('<'));
+  return name.substr(name.rfind(':') + 1);
+}
 
 Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                  const SourceMacros& macros) {
@@ -161,6 +167,11 @@ Trial try_named(const std::function<Trial(const std::string&)>& look, const std:
         std::ranges::count(names, name) == 0 && !names.empty() &&
         std::string_view(error.what()).find("no entry point") != std::string_view::npos;
     if (!is_unknown) throw;
+    const auto meant = std::ranges::find(names, unqualified(entry), unqualified);
+    if (meant != names.end()) {
+      throw InputError(option + ": unknown kernel '" + entry + "'; did you mean '" + *meant +
+                       entry.substr(name.size()) + "'?");
+    }
     throw InputError(option + ": " + unknown_name("kernel", entry, names));
   }
 }

@@ -138,6 +138,22 @@ TEST_F(TakeIn, ScalarsOfFewBitsAreScalars) {
               HasSubstr("TODO: no dtype fits a"));
 }
 
+TEST_F(TakeIn, AKernelIsNamedWithItsNamespace) {
+  const std::string text =
+      "namespace img { namespace detail {\n"
+      "__global__ void conv2d(int *o) { o[0] = TILE; }\n"
+      "template <class T, int N> __global__ void gemm(T *o) { o[0] = N; }\n} }\n";
+  request_.parameters = {{"TILE", "1,2"}};
+  request_.entry = "conv2d";
+  EXPECT_THAT(refusal(text), HasSubstr("--entry: unknown kernel 'conv2d'; did you mean "
+                                       "'img::detail::conv2d'?"));
+  request_.entry = "detail::conv2d";
+  EXPECT_THAT(refusal(text), HasSubstr("did you mean 'img::detail::conv2d'?"));
+  request_.entry = "gemm<float, TILE>";
+  EXPECT_THAT(refusal(text), HasSubstr("did you mean 'img::detail::gemm<float, TILE>'?"));
+  EXPECT_EQ(take(text + "using namespace img::detail;\n").draft.entry, "gemm<float, TILE>");
+}
+
 TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
   file("common.h", "#define ONE 1\n");
   file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
