@@ -154,6 +154,15 @@ TEST_F(TakeIn, AKernelIsNamedWithItsNamespace) {
   EXPECT_EQ(take(text + "using namespace img::detail;\n").draft.entry, "gemm<float, TILE>");
 }
 
+TEST_F(TakeIn, ScratchMemoryHasNoLineInTheReference) {
+  request_.given.scratch = {"parts"};
+  const std::string text =
+      take("__global__ void f(float *parts, float *y) { parts[0] = 1; y[0] = 2; }\n")
+          .files.at(1)
+          .text;
+  EXPECT_THAT(text, AllOf(HasSubstr("y = None  # TODO"), Not(HasSubstr("parts"))));
+}
+
 TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
   file("common.h", "#define ONE 1\n");
   file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
