@@ -335,6 +335,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
         "of the module cannot be checked; give the kernel a pointer to write to");
   }
 
+  for (const auto& [name, unused] : macros) intake.macros.open.erase(name);
   drop_idle_fixed(draft);
   intake.files = rendered(draft);
   return intake;

@@ -163,6 +163,16 @@ TEST_F(TakeIn, ScratchMemoryHasNoLineInTheReference) {
   EXPECT_THAT(text, AllOf(HasSubstr("y = None  # TODO"), Not(HasSubstr("parts"))));
 }
 
+TEST_F(TakeIn, NamesOfValuesAreNoOpenMacros) {
+  request_.parameters = {{"MODE", "RELU,MAX"}};
+  const Intake found = take(
+      "__global__ void f(float *o) {\n#if MODE == MODE_RELU\n  o[0] = 1;\n#else\n"
+      "  o[0] = 2;\n#endif\n#ifdef OTHER\n  o[1] = 1;\n#endif\n}\n");
+  std::vector<std::string> open;
+  for (const auto& [name, unused] : found.macros.open) open.push_back(name);
+  EXPECT_THAT(open, ElementsAre("OTHER"));
+}
+
 TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
   file("common.h", "#define ONE 1\n");
   file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
