@@ -80,7 +80,8 @@ TEST_F(EvoInit, NothingIsReplacedUnlessSaid) {
   write_file(folder_.path() / changed, "mine\n");
   const ProgramResult again = run(command);
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.err, AllOf(HasSubstr(changed), HasSubstr("--force replaces it")));
+  EXPECT_THAT(again.err, AllOf(HasSubstr(changed), HasSubstr("--force replaces it"),
+                               Not(HasSubstr("did not write it"))));
   EXPECT_EQ(text(changed), "mine\n");
   EXPECT_EQ(run(command + " --force").exit_code, 0);
   EXPECT_NE(text(changed), "mine\n");
