@@ -108,6 +108,15 @@ TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
 }
 
+TEST_F(EvoInit, ArgumentsThatAreNotUtf8AreRefused) {
+  fs::copy_file(folder_.path() / "triple.cu", folder_.path() / "inv\xff.cu");
+  for (const char* arguments : {"inv\xff.cu", "triple.cu --value n=\xff"}) {
+    const ProgramResult refused = run(std::string("evo-init ") + arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("\\xff"), HasSubstr("allowed: UTF-8")));
+  }
+}
+
 TEST_F(EvoInit, ScalarsOfFewBitsAreJudged) {
   write_file(folder_.path() / "few.cu",
              "__global__ void few(const int *x, int *y, short a, bool b, signed char c, int n) {\n"
