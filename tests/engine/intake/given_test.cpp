@@ -330,6 +330,20 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed only with several --entry"));
 }
 
+TEST_F(GivenOfAKernel, FieldsOfAStructureAreForTheUserToWrite) {
+  const std::string text =
+      "struct P { int cols; float scale; };\n"
+      "__global__ void f(const float *x, float *y, P p) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < p.cols) y[i] = p.scale * x[i];\n}\n";
+  given_.sizes = {{"cols", "768"}};
+  EXPECT_EQ(problem(take(text))["shapes"]["default"]["variables"]["cols"], 768);
+  given_.values = {{"p.cols", "cols"}};
+  EXPECT_THAT(refusal(text),
+              AllOf(HasSubstr("--value p.cols=cols: p is a structure"),
+                    HasSubstr(R"("fields": [{"name": "cols", "dtype": "i32", "value": "cols"})")));
+}
+
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   const auto refused = [&](auto change) {
     const IntakeRequest before = request_;
