@@ -239,6 +239,10 @@ void give_arguments(const Given& given, Draft& draft) {
   }
   if (!given.tolerance.empty()) {
     draft.max_abs_error = given_expressions("--tolerance", given.tolerance, 1, draft).front();
+    const Expression bound(draft.max_abs_error);
+    if (bound.variables().empty() && !(bound.evaluate(std::map<std::string, double>()) >= 0)) {
+      throw InputError("--tolerance " + given.tolerance + ": allowed: a number from 0");
+    }
   }
   if (!given.flops.empty()) {
     draft.flops = given_expressions("--flops", given.flops, 1, draft).front();
@@ -279,6 +283,17 @@ void require_used_sizes(const Given& given, const Draft& draft) {
            "no scalar parameter of the kernel has this name, and no --grid, --value or --extent "
            "uses it; its scalars are: " +
                names_of(draft, is_scalar));
+  }
+}
+
+void note_unused_macros(Draft& draft) {
+  const std::set<std::string> used = names_in_expressions(draft);
+  for (const DraftParameter& parameter : draft.parameters) {
+    const bool is_used = parameter.is_read || used.contains(parameter.macro);
+    if (is_used || parameter.values.size() < 2) continue;
+    draft.notes.push_back("macro " + parameter.macro +
+                          ": neither the source nor the launch uses it, so all its values give "
+                          "the same kernel");
   }
 }
 

@@ -59,6 +59,10 @@ void give_arguments(const Given& given, Draft& draft);
 /// uses, unless a parameter is a structure.
 void require_used_sizes(const Given& given, const Draft& draft);
 
+/// Adds a note for each macro of several values that neither the source, nor a launch, scalar or
+/// extent of the draft uses.
+void note_unused_macros(Draft& draft);
+
 /// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if there
 /// are more, if one is malformed, or if one uses names other than sizes and macros of the space.
 [[nodiscard]] std::vector<std::string> given_expressions(const std::string& option,

@@ -344,6 +344,14 @@ TEST_F(GivenOfAKernel, FieldsOfAStructureAreForTheUserToWrite) {
                     HasSubstr(R"("fields": [{"name": "cols", "dtype": "i32", "value": "cols"})")));
 }
 
+TEST_F(GivenOfAKernel, AMacroThatNothingUsesIsNoted) {
+  given_.sizes = {{"n", "100000"}};
+  request_.parameters.emplace_back("ZZZ", "1,2");
+  const auto notes = take(kAdd).draft.notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("macro ZZZ: neither the source nor the launch uses it")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("macro BLOCK"))));
+}
+
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   const auto refused = [&](auto change) {
     const IntakeRequest before = request_;
@@ -377,6 +385,8 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
                 given_.inputs = {{"x", "normal:0:b"}};
               }),
               HasSubstr("'b' is not a number"));
+  EXPECT_THAT(refused([&] { given_.tolerance = "-1"; }),
+              HasSubstr("--tolerance -1: allowed: a number from 0"));
   EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
   EXPECT_THAT(refused([&] {
                 given_.launches = {{"n,2,3,4", "", ""}};
