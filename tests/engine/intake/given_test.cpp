@@ -330,6 +330,18 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed only with several --entry"));
 }
 
+TEST_F(GivenOfAKernel, AStencilThatLeavesOutTheLastElementHasTheWholeGrid) {
+  given_.sizes = {{"nx", "64"}, {"ny", "48"}};
+  given_.launches = {{"ceil_div(nx, BLOCK), ny", "BLOCK", ""}};
+  const Intake intake = take(
+      "__global__ void f(const float *a, float *b, int nx, int ny) {\n"
+      "  int x = blockIdx.x * BLOCK + threadIdx.x, y = blockIdx.y;\n"
+      "  if (x > 0 && x < nx - 1 && y > 0 && y < ny - 1)\n"
+      "    b[y * nx + x] = a[y * nx + x - 1] + a[(y + 1) * nx + x] + a[(y - 1) * nx + x];\n}\n");
+  EXPECT_EQ(extent(intake, 0), "nx*ny");
+  EXPECT_EQ(extent(intake, 1), "nx*ny");
+}
+
 TEST_F(GivenOfAKernel, FieldsOfAStructureAreForTheUserToWrite) {
   const std::string text =
       "struct P { int cols; float scale; };\n"
