@@ -194,16 +194,26 @@ TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
 
 TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
   given_.sizes = {{"n", "100000"}};
-  const Intake intake = take(
+  const std::string text =
       "__global__ void f(const float *x, float *y, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-      "  if (i > 0 && i < n - 1) y[i] = x[i - 1] + x[i + 1];\n}\n");
+      "  if (i > 0 && i < n - 1) y[i] = x[i - 1] + x[i + 1];\n}\n";
+  const Intake intake = take(text);
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_EQ(extent(intake, 1), "n");
   EXPECT_EQ(problem(intake)["arguments"][1]["direction"], "inout");
   EXPECT_EQ(problem(intake)["arguments"][1]["generator"]["distribution"], "normal");
   EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1)
       << "the kernel does not read y";
+  given_.extents = {{"y", "n"}};
+  EXPECT_EQ(problem(take(text))["arguments"][1]["direction"], "inout");
+  given_.launches = {{"floor_div(n, 32)", "32", ""}};
+  given_.extents = {{"x", "n"}, {"y", "n"}};
+  const std::string round =
+      "__global__ void f(const float *x, float *y) {\n"
+      "  int i = blockIdx.x * 32 + threadIdx.x;\n  y[i] = x[i];\n}\n";
+  EXPECT_EQ(problem(take(round))["arguments"][1]["direction"], "out")
+      << "the kernel supports only multiples of 32";
 }
 
 TEST_F(GivenOfAKernel, DynamicSharedMemoryIsMeasuredToo) {
