@@ -26,10 +26,18 @@ class Collector {
   Collector(fs::path root, const std::vector<fs::path>& include_folders)
       : root_(std::move(root)), include_folders_(include_folders) {}
 
-  /// Adds a file to copy, whose new path is its path relative to `folder`.
-  void take(const fs::path& file, const fs::path& folder) {
-    const std::string place =
-        fs::weakly_canonical(file).lexically_relative(fs::weakly_canonical(folder)).string();
+  /// Adds a file to copy, whose new path is its path relative to `folder`. `who`: the beginning of
+  /// messages.
+  void take(const fs::path& file, const fs::path& folder, const std::string& who) {
+    const fs::path real = fs::weakly_canonical(file);
+    const fs::path inside = fs::weakly_canonical(folder);
+    const std::string place = real.lexically_relative(inside).string();
+    if (place.starts_with("../")) {
+      const std::string name = real.filename().string();
+      throw InputError(who + ": lies outside of " + inside.string() +
+                       ", whose headers are copied; write #include \"" + name + "\" and give -I " +
+                       real.parent_path().string());
+    }
     for (const auto& [known, taken] : copies) {
       if (fs::equivalent(known, file)) return;
       if (taken == place) {
@@ -40,7 +48,10 @@ class Collector {
     copies.emplace_back(file, place);
     for (const Directive& directive : directives_of(read_text_file(file))) {
       const auto name = includes(directive) ? included_name(directive) : std::nullopt;
-      if (name) take_included(*name, directive.argument[0] == '<', file.parent_path(), folder);
+      if (!name) continue;
+      take_included(*name, directive.argument[0] == '<', file.parent_path(), folder,
+                    file.string() + ":" + std::to_string(directive.line) + ": #include " +
+                        directive.argument);
     }
   }
 
@@ -48,13 +59,17 @@ class Collector {
 
  private:
   void take_included(const std::string& name, bool angled, const fs::path& beside,
-                     const fs::path& folder) {
-    if (!angled && fs::is_regular_file(beside / name)) return take(beside / name, folder);
-    if (fs::is_regular_file(root_ / name)) return take(root_ / name, root_);
+                     const fs::path& folder, const std::string& who) {
+    if (!angled && fs::is_regular_file(beside / name)) return take(beside / name, folder, who);
+    if (fs::is_regular_file(root_ / name)) return take(root_ / name, root_, who);
     if (is_the_compilers(name)) return;
     for (const fs::path& other : include_folders_) {
-      if (fs::is_regular_file(other / name)) return take(other / name, other);
+      if (fs::is_regular_file(other / name)) return take(other / name, other, who);
     }
+    // The compiler looks for <x.h>, which #if may exclude.
+    if (angled) return;
+    throw InputError(who + ": no such file in the folder of the including file or in " +
+                     root_.string() + "; -I FOLDER names another folder of headers");
   }
 
   fs::path root_;
@@ -69,7 +84,7 @@ Copies copies_of(const fs::path& kernel, const std::vector<fs::path>& include_fo
     throw InputError("-I " + folder.string() + ": there is no such folder");
   }
   Collector collector(kernel.parent_path(), include_folders);
-  collector.take(kernel, kernel.parent_path());
+  collector.take(kernel, kernel.parent_path(), kernel.string());
   return std::move(collector.copies);
 }
 

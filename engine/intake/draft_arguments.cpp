@@ -15,6 +15,7 @@
 #include "engine/core/names.hpp"
 #include "engine/intake/element_type.hpp"
 #include "engine/intake/intake.hpp"
+#include "engine/problem/dtype.hpp"
 
 namespace evo {
 namespace {
@@ -224,8 +225,9 @@ class Arguments {
   void finish(DraftArgument argument) {
     const ElementType element = element_type(argument.type);
     const bool is_scalar = argument.kind == Kind::kScalar;
-    const bool may_be_scalar =
-        element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
+    const bool is_scalar_type = !element.dtype.empty() && element.lanes == 1 &&
+                                element.bytes == argument.bytes &&
+                                may_be_scalar(dtype_from_string(element.dtype));
     const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
     argument.lanes = element.lanes;
     if (argument.kind == Kind::kTensorMap) {
@@ -248,7 +250,7 @@ class Arguments {
     } else if (is_scalar && argument.bytes == sizeof(int) &&
                enumerations_.contains(argument.type.substr(argument.type.rfind(':') + 1))) {
       argument.dtype = "i32";
-    } else if (element.dtype.empty() || (is_scalar && !may_be_scalar)) {
+    } else if (element.dtype.empty() || (is_scalar && !is_scalar_type)) {
       argument.dtype = todo("no dtype fits " + plain + ", whose C++ type is " +
                             (argument.type.empty() ? "unknown" : argument.type) +
                             (is_scalar ? ", " + std::to_string(argument.bytes) +

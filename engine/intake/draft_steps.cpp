@@ -14,16 +14,9 @@ using Kind = DraftArgument::Kind;
 
 bool is_constant(const DraftArgument& argument) { return argument.kind == Kind::kConstant; }
 
-/// The name of a kernel as the option --rename uses it, without namespaces and template arguments:
-/// "top_scan" for "sort::top_scan" and "top_scan<4>".
-std::string plain(const std::string& entry) {
-  const std::string name = entry.substr(0, entry.find('<'));
-  return name.substr(name.rfind(':') + 1);
-}
-
 /// Renames the arguments of the kernel `entry` that the option --rename names.
 void rename(const Given& given, const std::string& entry, std::vector<DraftArgument>& arguments) {
-  const std::string prefix = plain(entry) + ".";
+  const std::string prefix = unqualified(entry) + ".";
   for (const auto& [from, to] : given.renamed) {
     if (!from.starts_with(prefix)) continue;
     const std::string name = from.substr(prefix.size());

@@ -141,11 +141,21 @@ class Fit {
       if (fits([&](std::size_t s) { return (product.values[s] + by - 1) / by; })) {
         return "ceil_div(" + product.text() + divisor;
       }
-      if (by <= 8 && fits([&](std::size_t s) { return product.values[s] / by * by; })) {
+      const bool is_rounded = product.names.size() == 1 || has_remainders(product, by);
+      if (by <= 8 && is_rounded &&
+          fits([&](std::size_t s) { return product.values[s] / by * by; })) {
         return std::to_string(by) + "*floor_div(" + product.text() + divisor;
       }
     }
     return std::nullopt;
+  }
+
+  /// True if the products of the samples have different remainders. If all are the same, a kernel
+  /// that leaves out as many elements at the end has the same counts.
+  [[nodiscard]] static bool has_remainders(const Product& product, std::int64_t by) {
+    return std::ranges::any_of(product.values, [&](std::int64_t value) {
+      return value % by != product.values.front() % by;
+    });
   }
 
   [[nodiscard]] std::optional<std::string> divided_by_a_size(const Product& product) const {

@@ -65,6 +65,23 @@ DraftArgument& named(const std::string& option, const std::string& name, const s
 
 bool is_scalar(const DraftArgument& argument) { return argument.kind == Kind::kScalar; }
 bool is_buffer(const DraftArgument& argument) { return argument.is_buffer(); }
+/// True for a parameter by value that has no dtype.
+bool is_structure(const DraftArgument& argument) {
+  return is_scalar(argument) && is_todo(argument.dtype);
+}
+
+/// Throws InputError if `name` is a field of a structure, such as p.width.
+void require_no_field(const std::string& name, const std::string& text, const Draft& draft) {
+  for (const DraftArgument& argument : draft.arguments) {
+    if (!is_structure(argument) || !name.starts_with(argument.name + ".")) continue;
+    const std::string field = name.substr(argument.name.size() + 1);
+    refuse("--value", name, text,
+           fmt::format("{} is a structure; write all its fields into problem.json, in place of "
+                       "dtype and value: \"fields\": [{{\"name\": \"{}\", \"dtype\": \"i32\", "
+                       "\"value\": \"{}\"}}, …]",
+                       argument.name, field, text));
+  }
+}
 
 Json number_of(const std::string& text) {
   const Json number = Json::parse(text, nullptr, false);
@@ -193,6 +210,7 @@ void give_arguments(const Given& given, Draft& draft) {
     }
   }
   for (const auto& [name, text] : given.values) {
+    require_no_field(name, text, draft);
     named("--value", name, "scalar", draft, is_scalar).value =
         given_expressions("--value " + name, text, 1, draft).front();
   }
@@ -221,13 +239,20 @@ void give_arguments(const Given& given, Draft& draft) {
   }
   if (!given.tolerance.empty()) {
     draft.max_abs_error = given_expressions("--tolerance", given.tolerance, 1, draft).front();
+    const Expression bound(draft.max_abs_error);
+    if (bound.variables().empty() && !(bound.evaluate(std::map<std::string, double>()) >= 0)) {
+      throw InputError("--tolerance " + given.tolerance + ": allowed: a number from 0");
+    }
   }
   if (!given.flops.empty()) {
     draft.flops = given_expressions("--flops", given.flops, 1, draft).front();
   }
 }
 
-void require_used_sizes(const Given& given, const Draft& draft) {
+namespace {
+
+/// The names in the draft's launches, values of scalars and extents.
+std::set<std::string> names_in_expressions(const Draft& draft) {
   std::string text;
   const auto take = [&](const std::string& expression) {
     if (!is_todo(expression)) text.append(" ").append(expression);
@@ -243,13 +268,32 @@ void require_used_sizes(const Given& given, const Draft& draft) {
     take(argument.value);
     take(argument.extent);
   }
-  const std::set<std::string> used = names_in(text);
+  return names_in(text);
+}
+
+}  // namespace
+
+void require_used_sizes(const Given& given, const Draft& draft) {
+  // A size may belong to a field of a structure, which the user adds to problem.json.
+  if (std::ranges::any_of(draft.arguments, is_structure)) return;
+  const std::set<std::string> used = names_in_expressions(draft);
   for (const auto& [name, values] : given.sizes) {
     if (used.contains(name)) continue;
     refuse("--size", name, values,
            "no scalar parameter of the kernel has this name, and no --grid, --value or --extent "
            "uses it; its scalars are: " +
                names_of(draft, is_scalar));
+  }
+}
+
+void note_unused_macros(Draft& draft) {
+  const std::set<std::string> used = names_in_expressions(draft);
+  for (const DraftParameter& parameter : draft.parameters) {
+    const bool is_used = parameter.is_read || used.contains(parameter.macro);
+    if (is_used || parameter.values.size() < 2) continue;
+    draft.notes.push_back("macro " + parameter.macro +
+                          ": neither the source nor the launch uses it, so all its values give "
+                          "the same kernel");
   }
 }
 

@@ -24,7 +24,7 @@ struct Given {
   NamedTexts extents;  ///< pointer parameter → an expression of sizes and macros
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
-  std::vector<std::string> scratch;  ///< outputs that are not compared
+  std::vector<std::string> scratch;     ///< outputs that are not compared
   std::vector<std::string> workspaces;  ///< buffers in which the kernel keeps data between launches
   /// outputs that the user declares as inout, because the kernel leaves some of their elements
   /// unchanged
@@ -50,14 +50,18 @@ struct Given {
 void draft_sizes(const Given& given, Draft& draft);
 
 /// Sets the members of arguments from options that name the arguments: scalars from --value or from
-/// a size of the same name, extents, workspaces, inouts, generators, scratch outputs. Also sets the tolerance
-/// and the number of operations. Throws InputError if an option names an argument that the kernel
-/// does not have.
+/// a size of the same name, extents, workspaces, inouts, generators, scratch outputs. Also sets the
+/// tolerance and the number of operations. Throws InputError if an option names an argument that
+/// the kernel does not have.
 void give_arguments(const Given& given, Draft& draft);
 
 /// Throws InputError for a size of the option --size that no launch, scalar or extent of the draft
-/// uses.
+/// uses, unless a parameter is a structure.
 void require_used_sizes(const Given& given, const Draft& draft);
+
+/// Adds a note for each macro of several values that neither the source, nor a launch, scalar or
+/// extent of the draft uses.
+void note_unused_macros(Draft& draft);
 
 /// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if there
 /// are more, if one is malformed, or if one uses names other than sizes and macros of the space.

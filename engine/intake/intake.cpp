@@ -313,6 +313,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft_launch(request.given, launch_of(request.given, 0), t1, trial.facts, intake.macros, draft);
   launch_later(request.given, later, intake.macros, draft);
   require_used_sizes(request.given, draft);
+  note_unused_macros(draft);
   PtxFacts facts = trial.facts;
   for (const Trial& other : later) facts.unordered_sum += other.facts.unordered_sum;
   judge_independence(facts, draft);
@@ -335,6 +336,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
         "of the module cannot be checked; give the kernel a pointer to write to");
   }
 
+  for (const auto& [name, unused] : macros) intake.macros.open.erase(name);
   drop_idle_fixed(draft);
   intake.files = rendered(draft);
   return intake;

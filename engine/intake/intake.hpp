@@ -37,7 +37,7 @@ struct Intake {
   std::vector<DraftFile> files;      ///< generated files
   Copies copies;                     ///< the kernel and the headers that it includes
   std::vector<std::string> outside;  ///< included files that are not copied
-  SourceMacros macros;
+  SourceMacros macros;               ///< `open`: without the macros that the space defines
   PtxFacts facts;
 };
 

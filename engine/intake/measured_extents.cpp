@@ -52,7 +52,7 @@ class Measurement {
       draft_.notes.push_back("measured on the virtual GPU with " + sizes_text(best.kind) + ":" +
                              text);
     }
-    find_what_is_left(best);
+    find_what_is_left(best.kind);
     say_what_is_missing();
     return best.kind;
   }
@@ -224,8 +224,7 @@ class Measurement {
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;
-    const std::uint64_t less = candidate.fit.is_exact ? elements - 1 : elements / 2;
-    return !runs_with(candidate.argument, less);
+    return !runs_with(candidate.argument, candidate.fit.is_exact ? elements - 1 : elements / 2);
   }
 
   /// A number of elements that suffices for every buffer; 0 if a buffer's extent is unknown.
@@ -364,15 +363,17 @@ class Measurement {
     return found;
   }
 
-  /// Step 6 of measure_extents(): turns outputs with unchanged elements into inouts.
-  void find_what_is_left(const Found& found) {
-    for (const Candidate& candidate : found.candidates) {
-      DraftArgument& argument = draft_.arguments[candidate.argument];
-      if (argument.kind != Kind::kOut || !candidate.doubt.empty() || !argument.is_compared)
-        continue;
-      device_.prepare(0, values_of(found.kind, 0, 0), ProbeContent::kSmallNumbers);
-      const std::uint64_t elements = extent_at(found.kind, 0, candidate);
-      if (!device_.leaves_elements(candidate.argument, elements)) continue;
+  /// Step 6 of measure_extents(): turns outputs with unchanged elements into inouts. Powers of two
+  /// confirm prime sizes, because a kernel for round sizes may leave out the rest of prime sizes.
+  void find_what_is_left(SizeKind kind) {
+    const auto leaves = [&](SizeKind sizes, std::size_t a) {
+      device_.prepare(0, values_of(sizes, 0, 0), ProbeContent::kSmallNumbers);
+      return device_.leaves_elements(a);
+    };
+    for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
+      DraftArgument& argument = draft_.arguments[a];
+      if (argument.kind != Kind::kOut || is_open(argument) || !argument.is_compared) continue;
+      if (!leaves(kind, a) || (kind == SizeKind::kRagged && !leaves(SizeKind::kPower, a))) continue;
       argument.kind = Kind::kInOut;
       argument.generator = start_of_output(argument.dtype);
       draft_.notes.push_back(

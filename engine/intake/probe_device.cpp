@@ -136,7 +136,8 @@ void ProbeDevice::restore_ample() {
   if (!std::exchange(has_failed_, false)) return;
   for (const auto& [argument, buffer] : ample_) {
     const DraftArgument& about = draft_.arguments[argument];
-    if (about.is_written() || about.kind == Kind::kWorkspace) fill(buffer, argument, ample_elements_);
+    if (about.is_written() || about.kind == Kind::kWorkspace)
+      fill(buffer, argument, ample_elements_);
   }
 }
 
@@ -218,7 +219,15 @@ std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
   return reason;
 }
 
-bool ProbeDevice::leaves_elements(std::size_t argument, std::uint64_t elements) {
+bool ProbeDevice::leaves_elements(std::size_t argument) {
+  double extent = 0;
+  try {
+    extent = Expression(draft_.arguments[argument].extent).evaluate(values_);
+  } catch (const InputError&) {
+    return false;  // not an extent for these sizes
+  }
+  if (extent < 1 || extent > static_cast<double>(ample_elements_)) return false;
+  const auto elements = static_cast<std::uint64_t>(extent);
   restore_ample();
   const BufferId ample = ample_.at(argument);
   const BufferId buffer = make(argument, elements);

@@ -49,9 +49,9 @@ class ProbeDevice {
   /// fault.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
-  /// True if a launch leaves an element unchanged in the output `argument`, which has `elements`
-  /// elements for this launch.
-  [[nodiscard]] bool leaves_elements(std::size_t argument, std::uint64_t elements);
+  /// True if a launch leaves an element unchanged in the output `argument`, which has the number of
+  /// elements that the draft gives. False if the kernel does not run with this number.
+  [[nodiscard]] bool leaves_elements(std::size_t argument);
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }
 

@@ -66,7 +66,7 @@ std::string reference_stub(const Draft& draft) {
   text += "\n";
   std::string saved;
   for (const DraftArgument& argument : draft.arguments) {
-    if (!argument.is_written()) continue;
+    if (!argument.is_written() || !argument.is_compared) continue;
     const std::string name = output_name(argument);
     text += name + " = None  # TODO: " + name + " = ..., " + numpy_type(argument.dtype) +
             elements(argument) + "\n";

@@ -46,9 +46,13 @@ std::set<std::string> undefined_in(const std::string& log) {
   return names;
 }
 
-/// The compiler's message, preceded by an explanation if the message is unclear.
+/// The compiler's message, with an explanation if the message is unclear.
 std::string explained(const std::string& reason) {
   constexpr std::string_view kLaunch = "device-side kernel launch";
+  constexpr std::string_view kNoHeader = "not open source file";
+  if (reason.find(kNoHeader) != std::string::npos) {
+    return reason + "; -I FOLDER names a folder of headers";
+  }
   if (reason.find(kLaunch) == std::string::npos) return reason;
   return "a kernel of this file launches kernels (dynamic parallelism), which is not supported; "
          "remove it, or give evo-init a file without it: " +
@@ -80,6 +84,7 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
     bool is_new = false;
     for (const std::string& name : undefined_in(rejection->reason + "\n" + rejection->detail)) {
       if (macros.defined.contains(name) || !why_no_macro(name).empty()) continue;
+      if (name == unqualified(request.entries.front())) continue;
       is_new |= !all.contains(name) && guessed.emplace(name, guess).second;
     }
     if (!is_new) break;
@@ -103,6 +108,11 @@ std::string signature_of(Compiler& compiler, CompileRequest request, const std::
 }
 
 }  // namespace
+
+std::string unqualified(const std::string& entry) {
+  const std::string name = entry.substr(0, entry.find('<'));
+  return name.substr(name.rfind(':') + 1);
+}
 
 Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                  const SourceMacros& macros) {
@@ -157,6 +167,11 @@ Trial try_named(const std::function<Trial(const std::string&)>& look, const std:
         std::ranges::count(names, name) == 0 && !names.empty() &&
         std::string_view(error.what()).find("no entry point") != std::string_view::npos;
     if (!is_unknown) throw;
+    const auto meant = std::ranges::find(names, unqualified(entry), unqualified);
+    if (meant != names.end()) {
+      throw InputError(option + ": unknown kernel '" + entry + "'; did you mean '" + *meant +
+                       entry.substr(name.size()) + "'?");
+    }
     throw InputError(option + ": " + unknown_name("kernel", entry, names));
   }
 }

@@ -29,6 +29,9 @@ struct Trial {
   MacroTexts guessed = {};
 };
 
+/// The name of a kernel without namespaces and template arguments: "scan" for "sort::scan<4>".
+[[nodiscard]] std::string unqualified(const std::string& entry);
+
 /// Compiles `request` with the macros `known`. Undefined names that #if compares or the compiler
 /// reports are assumed to be macros with the value 32 or, if that does not compile, 16 or 1. Throws
 /// InputError with the compiler's error if `request` compiles with none of these values.

@@ -144,9 +144,7 @@ Dtype dtype_from_string(std::string_view text) {
                    "'; allowed: " + dtype_names([](Dtype) { return true; }));
 }
 
-bool may_be_scalar(Dtype dtype) {
-  return size_of(dtype) >= 4 || (is_floating(dtype) && size_of(dtype) == 2);
-}
+bool may_be_scalar(Dtype dtype) { return !is_floating(dtype) || size_of(dtype) >= 2; }
 
 std::size_t size_of(Dtype dtype) { return row_of(dtype).bytes; }
 

@@ -64,8 +64,7 @@ struct DtypeRow {
 /// Throws InputError, which lists the types' names, if `text` is none of them.
 [[nodiscard]] Dtype dtype_from_string(std::string_view text);
 
-/// True for the types that a scalar argument may have: floating types of 16 bits, and all types of
-/// 32 bits or more.
+/// True for the types that a scalar argument may have: all types except 8-bit floats.
 [[nodiscard]] bool may_be_scalar(Dtype dtype);
 
 /// The names of the types for which `holds` returns true, separated by commas: "f16, bf16, f32".

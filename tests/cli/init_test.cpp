@@ -80,7 +80,8 @@ TEST_F(EvoInit, NothingIsReplacedUnlessSaid) {
   write_file(folder_.path() / changed, "mine\n");
   const ProgramResult again = run(command);
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.err, AllOf(HasSubstr(changed), HasSubstr("--force replaces it")));
+  EXPECT_THAT(again.err, AllOf(HasSubstr(changed), HasSubstr("--force replaces it"),
+                               Not(HasSubstr("did not write it"))));
   EXPECT_EQ(text(changed), "mine\n");
   EXPECT_EQ(run(command + " --force").exit_code, 0);
   EXPECT_NE(text(changed), "mine\n");
@@ -105,6 +106,32 @@ TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
   const ProgramResult broken = run("evo-init triple.cu --param block_size_x=x+");
   EXPECT_EQ(broken.exit_code, 2);
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
+}
+
+TEST_F(EvoInit, ArgumentsThatAreNotUtf8AreRefused) {
+  fs::copy_file(folder_.path() / "triple.cu", folder_.path() / "inv\xff.cu");
+  for (const char* arguments : {"inv\xff.cu", "triple.cu --value n=\xff"}) {
+    const ProgramResult refused = run(std::string("evo-init ") + arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("\\xff"), HasSubstr("allowed: UTF-8")));
+  }
+}
+
+TEST_F(EvoInit, ScalarsOfFewBitsAreJudged) {
+  write_file(folder_.path() / "few.cu",
+             "__global__ void few(const int *x, int *y, short a, bool b, signed char c, int n) {\n"
+             "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+             "  if (i < n) y[i] = a * x[i] + (b ? 256 * c : 0);\n}\n"
+             "__global__ void same(const int *x, int *y, short a, bool b, signed char c, int n) {\n"
+             "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+             "  if (i < n) y[i] = -300 * x[i] - 512;\n}\n");
+  const ProgramResult made =
+      run("evo-init few.cu --entry few --param BLOCK=64,128 --size n=10000 --value a=-300 "
+          "--value b=1 --value c=-2 --input x=integers:0:9 --reference same");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const ProgramResult judged =
+      run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/few.json");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
 }
 
 TEST_F(EvoInit, MisspeltNamesAreAnsweredWithWhatIsMeant) {

@@ -34,8 +34,10 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
 }
 
 [[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
-  throw InputError(file.string() + ": file exists, and " + std::string(owner.writer) +
-                   " did not write it; " + std::string(owner.remedy));
+  // Without marks, the writer of the file is unknown.
+  const std::string why =
+      owner.marks.empty() ? "" : ", and " + std::string(owner.writer) + " did not write it";
+  throw InputError(file.string() + ": file exists" + why + "; " + std::string(owner.remedy));
 }
 
 bool has_content(const fs::path& file, const std::string& content) {

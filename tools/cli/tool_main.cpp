@@ -15,6 +15,7 @@
 
 #include "engine/core/printable.hpp"
 #include "engine/core/suggestion.hpp"
+#include "engine/core/utf8.hpp"
 #include "tools/cli/help_format.hpp"
 
 namespace evo {
@@ -152,6 +153,11 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
     for (const std::string& line : completions(app, {argv + 2, argv + argc}, lists))
       std::cout << line << '\n';
     return ExitCode::kGreen;
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (!find_invalid_utf8(argument)) continue;
+    throw InputError("argument '" + argument + "': allowed: UTF-8, also in names of files");
   }
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 1) option->take_last();

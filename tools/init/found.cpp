@@ -51,10 +51,8 @@ void print_macros(const Intake& intake) {
   }
   std::cout << "macros of the space:" << (parameters.empty() ? " none" : parameters) << '\n';
   for (const auto& [name, macro] : intake.macros.open) {
-    const bool is_taken =
-        std::ranges::count(intake.draft.parameters, name, &DraftParameter::macro) > 0;
     const auto& options = intake.draft.compiler_options;
-    if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
+    if (std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
     std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
               << (macro.default_value.empty() ? "tested by #ifdef, but not defined"
                                               : "is " + macro.default_value + " by default")

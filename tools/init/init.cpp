@@ -73,7 +73,7 @@ void write(const std::vector<DraftFile>& files, const InitOptions& options) {
     outputs.push_back({fs::path(options.out) / file.name, file.text});
   write_outputs(outputs, {.writer = "evo-init",
                           .force = options.force,
-                          .remedy = "--force replaces it",
+                          .remedy = "--force replaces it, --out writes to another folder",
                           .makes_folders = true});
 }
 

@@ -256,7 +256,8 @@ void CaseSet::require_written(const CheckCase& data,
     fail(data, "reference",
          "it does not write " + argument.name + "[" +
              std::to_string(*unwritten / size_of(argument.dtype)) +
-             "]; allowed: a reference that writes every element of every output");
+             "]; allowed: a reference that writes every element of every \"out\" argument; if the "
+             "kernel leaves elements unchanged, such as a border, write \"inout\" and a generator");
   }
 }
 

@@ -48,6 +48,9 @@ TEST(ExtentFit, ABorderThatIsLeftOutBelongsToTheBuffer) {
   EXPECT_EQ(fit.text, "N*C");
   EXPECT_FALSE(fit.is_exact);
   EXPECT_TRUE(fit_of([](auto n, auto c) { return n * c; }).is_exact);
+  EXPECT_EQ(fit_of([](auto n, auto c) { return n * c - 1; }).text, "N*C")
+      << "2*floor_div(N*C, 2) gives the same numbers, because all sizes are odd";
+  EXPECT_EQ(fit_of([](auto n, auto c) { return n * c / 4 * 4; }).text, "4*floor_div(N*C, 4)");
   EXPECT_EQ(fit_of([](auto n, auto c) { return n * c / 2 + 7 * n; }).text, "")
       << "half of the buffer is too much for a border that the kernel leaves out";
 }

@@ -194,16 +194,26 @@ TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
 
 TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
   given_.sizes = {{"n", "100000"}};
-  const Intake intake = take(
+  const std::string text =
       "__global__ void f(const float *x, float *y, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-      "  if (i > 0 && i < n - 1) y[i] = x[i - 1] + x[i + 1];\n}\n");
+      "  if (i > 0 && i < n - 1) y[i] = x[i - 1] + x[i + 1];\n}\n";
+  const Intake intake = take(text);
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_EQ(extent(intake, 1), "n");
   EXPECT_EQ(problem(intake)["arguments"][1]["direction"], "inout");
   EXPECT_EQ(problem(intake)["arguments"][1]["generator"]["distribution"], "normal");
   EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1)
       << "the kernel does not read y";
+  given_.extents = {{"y", "n"}};
+  EXPECT_EQ(problem(take(text))["arguments"][1]["direction"], "inout");
+  given_.launches = {{"floor_div(n, 32)", "32", ""}};
+  given_.extents = {{"x", "n"}, {"y", "n"}};
+  const std::string round =
+      "__global__ void f(const float *x, float *y) {\n"
+      "  int i = blockIdx.x * 32 + threadIdx.x;\n  y[i] = x[i];\n}\n";
+  EXPECT_EQ(problem(take(round))["arguments"][1]["direction"], "out")
+      << "the kernel supports only multiples of 32";
 }
 
 TEST_F(GivenOfAKernel, DynamicSharedMemoryIsMeasuredToo) {
@@ -330,6 +340,40 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed only with several --entry"));
 }
 
+TEST_F(GivenOfAKernel, AStencilThatLeavesOutTheLastElementHasTheWholeGrid) {
+  given_.sizes = {{"nx", "64"}, {"ny", "48"}};
+  given_.launches = {{"ceil_div(nx, BLOCK), ny", "BLOCK", ""}};
+  const Intake intake = take(
+      "__global__ void f(const float *a, float *b, int nx, int ny) {\n"
+      "  int x = blockIdx.x * BLOCK + threadIdx.x, y = blockIdx.y;\n"
+      "  if (x > 0 && x < nx - 1 && y > 0 && y < ny - 1)\n"
+      "    b[y * nx + x] = a[y * nx + x - 1] + a[(y + 1) * nx + x] + a[(y - 1) * nx + x];\n}\n");
+  EXPECT_EQ(extent(intake, 0), "nx*ny");
+  EXPECT_EQ(extent(intake, 1), "nx*ny");
+}
+
+TEST_F(GivenOfAKernel, FieldsOfAStructureAreForTheUserToWrite) {
+  const std::string text =
+      "struct P { int cols; float scale; };\n"
+      "__global__ void f(const float *x, float *y, P p) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < p.cols) y[i] = p.scale * x[i];\n}\n";
+  given_.sizes = {{"cols", "768"}};
+  EXPECT_EQ(problem(take(text))["shapes"]["default"]["variables"]["cols"], 768);
+  given_.values = {{"p.cols", "cols"}};
+  EXPECT_THAT(refusal(text),
+              AllOf(HasSubstr("--value p.cols=cols: p is a structure"),
+                    HasSubstr(R"("fields": [{"name": "cols", "dtype": "i32", "value": "cols"})")));
+}
+
+TEST_F(GivenOfAKernel, AMacroThatNothingUsesIsNoted) {
+  given_.sizes = {{"n", "100000"}};
+  request_.parameters.emplace_back("ZZZ", "1,2");
+  const auto notes = take(kAdd).draft.notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("macro ZZZ: neither the source nor the launch uses it")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("macro BLOCK"))));
+}
+
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   const auto refused = [&](auto change) {
     const IntakeRequest before = request_;
@@ -363,6 +407,8 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
                 given_.inputs = {{"x", "normal:0:b"}};
               }),
               HasSubstr("'b' is not a number"));
+  EXPECT_THAT(refused([&] { given_.tolerance = "-1"; }),
+              HasSubstr("--tolerance -1: allowed: a number from 0"));
   EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
   EXPECT_THAT(refused([&] {
                 given_.launches = {{"n,2,3,4", "", ""}};

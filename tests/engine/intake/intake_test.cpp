@@ -124,6 +124,87 @@ TEST_F(TakeIn, EveryComparedValueIsLookedAt) {
   EXPECT_FALSE(table.contains("direction"));
 }
 
+TEST_F(TakeIn, ScalarsOfFewBitsAreScalars) {
+  const Json found = problem(take(
+      "__global__ void f(int *o, short a, unsigned char b, bool c, char d, unsigned short e) {\n"
+      "  o[0] = a + b + c + d + e; }\n"));
+  std::vector<std::string> dtypes;
+  for (std::size_t i = 1; i < 6; ++i) dtypes.push_back(found["arguments"][i]["dtype"]);
+  EXPECT_THAT(dtypes, ElementsAre("i16", "u8", "u8", "i8", "u16"));
+  EXPECT_THAT(problem(take("#include <cuda_fp8.h>\n"
+                           "__global__ void f(float *o, __nv_fp8_e4m3 a) { o[0] = float(a); }\n"))
+                  ["arguments"][1]["dtype"]
+                      .get<std::string>(),
+              HasSubstr("TODO: no dtype fits a"));
+}
+
+TEST_F(TakeIn, AKernelIsNamedWithItsNamespace) {
+  const std::string text =
+      "namespace img { namespace detail {\n"
+      "__global__ void conv2d(int *o) { o[0] = TILE; }\n"
+      "template <class T, int N> __global__ void gemm(T *o) { o[0] = N; }\n} }\n";
+  request_.parameters = {{"TILE", "1,2"}};
+  request_.entry = "conv2d";
+  EXPECT_THAT(refusal(text), HasSubstr("--entry: unknown kernel 'conv2d'; did you mean "
+                                       "'img::detail::conv2d'?"));
+  request_.entry = "detail::conv2d";
+  EXPECT_THAT(refusal(text), HasSubstr("did you mean 'img::detail::conv2d'?"));
+  request_.entry = "gemm<float, TILE>";
+  EXPECT_THAT(refusal(text), HasSubstr("did you mean 'img::detail::gemm<float, TILE>'?"));
+  EXPECT_EQ(take(text + "using namespace img::detail;\n").draft.entry, "gemm<float, TILE>");
+}
+
+TEST_F(TakeIn, ScratchMemoryHasNoLineInTheReference) {
+  request_.given.scratch = {"parts"};
+  const std::string text =
+      take("__global__ void f(float *parts, float *y) { parts[0] = 1; y[0] = 2; }\n")
+          .files.at(1)
+          .text;
+  EXPECT_THAT(text, AllOf(HasSubstr("y = None  # TODO"), Not(HasSubstr("parts"))));
+}
+
+TEST_F(TakeIn, NamesOfValuesAreNoOpenMacros) {
+  request_.parameters = {{"MODE", "RELU,MAX"}};
+  const Intake found = take(
+      "__global__ void f(float *o) {\n#if MODE == MODE_RELU\n  o[0] = 1;\n#else\n"
+      "  o[0] = 2;\n#endif\n#ifdef OTHER\n  o[1] = 1;\n#endif\n}\n");
+  std::vector<std::string> open;
+  for (const auto& [name, unused] : found.macros.open) open.push_back(name);
+  EXPECT_THAT(open, ElementsAre("OTHER"));
+}
+
+TEST_F(TakeIn, HeadersOutsideOfTheFolderAreRefused) {
+  file("common.h", "#define ONE 1\n");
+  file("src/k.cu", "#include \"../common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
+  request_.kernel = folder_.path() / "src/k.cu";
+  const auto refused = [&] {
+    try {
+      (void)take_in(request_, *compiler());
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto outside = AllOf(HasSubstr("k.cu:1: #include \"../common.h\": lies outside of "),
+                             HasSubstr("write #include \"common.h\" and give -I "));
+  EXPECT_THAT(refused(), outside);
+  request_.include_folders = {folder_.path() / "src"};
+  EXPECT_THAT(refused(), outside) << "nothing is copied";
+  file("src/k.cu", "#include \"common.h\"\n__global__ void f(int *o) { o[0] = ONE; }\n");
+  EXPECT_THAT(refused(), HasSubstr("no such file"));
+  request_.include_folders = {folder_.path()};
+  EXPECT_EQ(refused(), "");
+}
+
+TEST_F(TakeIn, AMissingHeaderIsLookedForInFoldersOfTheUser) {
+  const std::string kernel = "__global__ void f(int *o) { o[0] = 1; }\n";
+  EXPECT_THAT(refusal("#include <a.h>\n" + kernel),
+              AllOf(HasSubstr("a.h"), HasSubstr("-I FOLDER names")));
+  EXPECT_THAT(
+      refusal("#include \"a.h\"\n" + kernel),
+      AllOf(HasSubstr("k.cu:1: #include \"a.h\": no such file"), HasSubstr("-I FOLDER names")));
+}
+
 TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
   const Json found = problem(take("__global__ void f(int *c, unsigned char *a) { *c = *a; }\n"));
   EXPECT_EQ(found["tolerance"]["max_abs_error"], 0);

@@ -248,7 +248,8 @@ TEST(Dtype, EveryTypeHoldsItsEndsAndDecodesManyAsItDecodesOne) {
 }
 
 TEST(Dtype, ScalarsHaveTypesThatKernelsTakeByValue) {
-  EXPECT_EQ(dtype_names(may_be_scalar), "f16, bf16, f32, f64, i32, u32, i64, u64");
+  EXPECT_EQ(dtype_names(may_be_scalar),
+            "f16, bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(ProblemFile, AProfileNamesMetricsAndWhatMustBeTrue) {
   EXPECT_THAT(with({{"dram", 5}}, "dram < 50"), HasSubstr("profile.metrics.dram"));
 }
 
-TEST(ProblemFile, ScalarsOfHalfPrecision) {
+TEST(ProblemFile, ScalarsOfFewBits) {
   const auto with = [](const std::string& dtype, const std::string& value) {
     return complaint([&](Json& json) {
       json["arguments"][2]["dtype"] = dtype;
@@ -73,6 +73,8 @@ TEST(ProblemFile, ScalarsOfHalfPrecision) {
   EXPECT_EQ(with("bf16", "3e38"), "");
   EXPECT_THAT(with("f16", "65536"), HasSubstr("which f16 cannot hold"));
   EXPECT_THAT(with("e4m3", "1"), HasSubstr("allowed for a scalar: f16, bf16, f32"));
+  EXPECT_EQ(with("i16", "-32768"), "");
+  EXPECT_THAT(with("u8", "256"), HasSubstr("which u8 cannot hold"));
 }
 
 TEST(ProblemFile, FormulasStandForWhatIsWrittenOften) {
@@ -223,7 +225,7 @@ TEST(ProblemFile, ComplaintsNameFileKeyValueAndWhatIsAllowed) {
   EXPECT_THAT(complaint([](Json& j) { j["arguments"][0].erase("generator"); }),
               HasSubstr("needs a generator"));
   EXPECT_THAT(complaint([](Json& j) { j["arguments"].erase(1); }), HasSubstr("at least one out"));
-  EXPECT_THAT(complaint([](Json& j) { j["arguments"][2]["dtype"] = "i8"; }),
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][2]["dtype"] = "e5m2"; }),
               HasSubstr("allowed for a scalar"));
   EXPECT_THAT(complaint([](Json& j) { j["shapes"] = Json::object(); }), HasSubstr("at least one"));
   EXPECT_THAT(complaint([](Json& j) { j["shapes"]["ragged"]["variables"]["N"] = "1003"; }),

@@ -62,6 +62,11 @@ TEST_F(OutputFiles, SomebodysWorkIsNeverReplaced) {
               AllOf(HasSubstr(path("mine.cu").string()), HasSubstr("the tool did not write it"),
                     HasSubstr("name another")));
   EXPECT_EQ(text("mine.cu"), "__global__ void mine();\n");
+  EXPECT_THAT(refusal_of([&] {
+                write_outputs({{path("mine.cu"), "x"}}, {"the tool"});
+              }),
+              HasSubstr("mine.cu: file exists; name another"))
+      << "nobody knows who wrote it";
   fs::create_symlink(path("nowhere"), path("link"));
   EXPECT_THAT(refusal_of([&] { write_outputs({{path("link"), "x"}}, owner_); }), HasSubstr("link"));
   owner_.force = true;

@@ -313,7 +313,8 @@ std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, dou
 }
 
 TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
-  for (const char* name : {"f16", "bf16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"}) {
+  for (const char* name :
+       {"f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}) {
     const Dtype dtype = dtype_from_string(name);
     for (const double value : {0.0, 1.0, 2.0, 3.0, 255.0, 30000.0, 0.1, -0.3, 1e-5, 6e-8, 65504.0,
                                1.0009765625, 1.00048828125, -7.0, 1e-40}) {
@@ -330,6 +331,7 @@ TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
            {"i32", 0.5}, {"u16", -1}, {"i16", 32768}, {"f16", 65536}, {"u64", 0x1p64}}) {
     EXPECT_FALSE(bytes_of(dtype, value)) << dtype;
   }
+  EXPECT_FALSE(bytes_of("u8", 256));
   EXPECT_TRUE(bytes_of("u64", 0x1p63));
 }
 

@@ -85,7 +85,8 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
 
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }),
-              HasSubstr("reference: on shape 'small' it does not write y[0]"));
+              AllOf(HasSubstr("reference: on shape 'small' it does not write y[0]"),
+                    HasSubstr("such as a border, write \"inout\" and a generator")));
   // A reference that writes nothing is refused, even if its output is declared degenerate.
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }, true),
               HasSubstr("it does not write y[0]"));
