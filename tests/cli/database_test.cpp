@@ -283,6 +283,8 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --seed 99",
          "--seed 99: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",
+  expect("--space " + FakeSession::faults_space() + " --device fake:measured --check-seed 99",
+         "--check-seed 99: run 1 can only be continued with its own value");
          "--strategy random: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --flush-l2",
          "started without --flush-l2");

@@ -266,6 +266,9 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   EXPECT_EQ(interval.exit_code, 2);
   EXPECT_THAT(interval.err,
               HasSubstr("--control-every 9: run 1 can only be continued with its own value, 8"));
+  const ProgramResult seed = session_.run(record("--resume --out r.json --check-seed 9"));
+  EXPECT_EQ(seed.exit_code, 2);
+  EXPECT_THAT(seed.err, HasSubstr("--check-seed 9: run 1 can only be continued with its own"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {
