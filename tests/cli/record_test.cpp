@@ -283,6 +283,8 @@ TEST(EvoRecord, SaysWhatIsMissing) {
   expect_refused(record("--count some --out r.json"), "'some': allowed: a whole number");
   expect_refused(record("--count 5 --out none/r.json"), "there is no folder");
   expect_refused(record("--count 5 --out ."), "it is a folder");
+  expect_refused(record("--count 5 --out r.json --kernel-tuner-cache ./r.json"),
+                 "--kernel-tuner-cache ./r.json: is also the file of --out");
   expect_refused(record("--count 5 --out r.json", "none"), "--device none: ");
   expect_refused(record("--resume --out r.json"), "no unfinished run");
   EXPECT_FALSE(std::filesystem::exists(session.path("r.json")));

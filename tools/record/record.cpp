@@ -44,6 +44,7 @@ void require_complete(const RecordOptions& options) {
   }
   if (options.session.device == "none") {
     throw InputError("--device none: nothing can be timed; a recording needs a device");
+  require_two_files("--out", options.out, options.kernel_tuner_cache);
   }
   require_folder_of("--out", options.out);
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
