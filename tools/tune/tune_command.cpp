@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "db/lock_wait.hpp"
+#include "engine/compile/compiler_options.hpp"
 #include "db/queries.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/run/objective.hpp"
@@ -77,7 +78,7 @@ ExitCode TuneCommand::run() {
 /// Prints how to export a bundle of the winners. Names the runs only if the database has others.
 void TuneCommand::tell_bundle() const {
   const bool has_others = store_.runs().size() > runs_;
-  std::cout << "export all winners: evo-export --db " << options_.db
+  std::cout << "export all winners: evo-export --db " << join_options({&options_.db, 1})
             << (has_others ? fmt::format(" --run {}", fmt::join(green_, " --run ")) : "")
             << " --bundle DIR\n";
 }
