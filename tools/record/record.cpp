@@ -7,7 +7,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "db/lock_wait.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
 #include "tools/cli/full_version.hpp"
@@ -133,7 +132,7 @@ ExitCode record_run(Workbench& bench, Store& store, OpenRun open, TuneReport& re
 
 ExitCode record(RecordOptions options) {
   require_complete(options);
-  Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
+  Store store = options.open_store();
   RunId run = 0;
   Services services =
       options.session.open_services(store, [&](const std::string& kind, const std::string& text) {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <iostream>
 
-#include "db/lock_wait.hpp"
-#include "engine/compile/compiler_options.hpp"
 #include "db/queries.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/run/objective.hpp"
@@ -35,7 +33,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
 class TuneCommand {
  public:
   explicit TuneCommand(const TuneOptions& options)
-      : options_(options), store_(Store::open_waiting(options.db, {.stop = &stop_requested()})) {}
+      : options_(options), store_(options.open_store()) {}
 
   ExitCode run();
 
