@@ -397,3 +397,5 @@ TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
 
 }  // namespace
 }  // namespace evo
+  EXPECT_EQ(Store::open_read_only(folder_.path() / "evo.db").run(1).status,
+            RunStatus::kInterrupted);

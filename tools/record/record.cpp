@@ -43,8 +43,8 @@ void require_complete(const RecordOptions& options) {
   }
   if (options.session.device == "none") {
     throw InputError("--device none: nothing can be timed; a recording needs a device");
-  require_two_files("--out", options.out, options.kernel_tuner_cache);
   }
+  require_two_files("--out", options.out, options.kernel_tuner_cache);
   require_folder_of("--out", options.out);
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
@@ -161,10 +161,8 @@ ExitCode record(RecordOptions options) {
   }
   try {
     return record_run(bench, store, std::move(open), report, options);
-  } catch (const DbError& error) {
-    throw DbError(fmt::format(
-        "{}\nrun {} stopped here; once the database can be written, continue it with --resume",
-        error.what(), run));
+  } catch (...) {
+    rethrow_stopped(store, {run});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "db/queries.hpp"
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
@@ -135,11 +136,8 @@ bool TuneCommand::search(std::size_t number, Services& services) {
     const std::vector<RunId> runs = open.ids;
     try {
       goes_on = search_and_report(*bench_, store_, std::move(open), report, options_);
-    } catch (const DbError& error) {
-      throw DbError(
-          fmt::format("{}\nrun {} stopped here; once the database can be written, "
-                      "continue it with --resume",
-                      error.what(), run_));
+    } catch (...) {
+      rethrow_stopped(store_, runs);
     }
     note(runs);
   }
