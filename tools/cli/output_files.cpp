@@ -18,6 +18,19 @@ bool is_there(const fs::path& file) {
   return fs::exists(fs::symlink_status(file, error));
 }
 
+[[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
+  throw InputError(file.string() + ": file exists, and " + std::string(owner.writer) +
+                   " did not write it; " + std::string(owner.remedy));
+}
+
+bool has_content(const fs::path& file, const std::string& content) {
+  std::error_code error;
+  return is_file(file) && fs::file_size(file, error) == content.size() &&
+         read_text_file(file) == content;
+}
+
+}  // namespace
+
 bool has_mark(const fs::path& file, const OutputOwner& owner) {
   constexpr std::size_t kNearTheBeginning = 4096;
   if (owner.marks.empty() || !is_file(file)) return false;
@@ -32,19 +45,6 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
     return start.find(mark) != std::string_view::npos;
   });
 }
-
-[[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
-  throw InputError(file.string() + ": file exists, and " + std::string(owner.writer) +
-                   " did not write it; " + std::string(owner.remedy));
-}
-
-bool has_content(const fs::path& file, const std::string& content) {
-  std::error_code error;
-  return is_file(file) && fs::file_size(file, error) == content.size() &&
-         read_text_file(file) == content;
-}
-
-}  // namespace
 
 void require_replaceable(const fs::path& file, const OutputOwner& owner) {
   require_no_special_file(file, "written");
