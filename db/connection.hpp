@@ -77,6 +77,8 @@ class Connection {
     query(sql, values...).run();
     return database_.getChanges();
   }
+  /// Whether a transaction has found that the database's files were replaced or deleted.
+  [[nodiscard]] bool is_lost() const { return !lost_.empty(); }
   [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
   [[nodiscard]] SQLite::Database& database() { return database_; }
   [[nodiscard]] ZstdFrames& frames() { return frames_; }

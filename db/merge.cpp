@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "db/connection.hpp"
+#include "db/owner.hpp"
 #include "engine/core/at_end.hpp"
 
 namespace evo {
@@ -44,7 +45,7 @@ std::string by_key(const std::string& table, const std::string& column) {
 
 /// The SQL expression for the value that a column gets in this database when a row `t` of the other
 /// database is copied. Ids of the other database are translated to ids of this database; `owner`
-/// becomes empty, because no process executes the copied run.
+/// becomes empty and `status` is not "running", because no process executes the copied run.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"
@@ -56,6 +57,7 @@ std::string translated(const std::string& table, const std::string& column) {
     return "t." + column + " + (SELECT candidate FROM offset)";
   }
   if (column == "owner") return "''";
+  if (column == "status") return "replace(t.status, 'running', 'interrupted')";
   for (const char* shared : {"device", "problem", "space", "source", "compilation"}) {
     if (column == std::string(shared) + "_id") return by_key(shared, column);
   }
@@ -93,8 +95,23 @@ void copy(SQLite::Database& db, const std::string& table, const std::string& con
 
 int count(SQLite::Database& db, const std::string& sql) { return db.execAndGet(sql).getInt(); }
 
-MergeCount copy_all(SQLite::Database& db) {
+/// Lists in the temporary table `busy` the runs of the other database that a process executes, or
+/// may execute on another host, and counts them.
+MergeCount list_busy(SQLite::Database& db) {
   MergeCount result;
+  db.exec("CREATE TEMP TABLE busy (id INTEGER)");
+  SQLite::Statement running(db, "SELECT id, owner FROM other.run WHERE status = 'running'");
+  while (running.executeStep()) {
+    const OwnerState owner = state_of(running.getColumn(1).getString());
+    if (owner == OwnerState::kGone) continue;
+    ++(owner == OwnerState::kAlive ? result.running : result.on_other_host);
+    db.exec("INSERT INTO busy VALUES (" + running.getColumn(0).getString() + ")");
+  }
+  return result;
+}
+
+MergeCount copy_all(SQLite::Database& db) {
+  MergeCount result = list_busy(db);
   db.exec(
       "CREATE TEMP TABLE known AS SELECT o.id AS id, m.id AS here,"
       " (SELECT count(*) FROM other.candidate WHERE run_id = o.id) >"
@@ -102,13 +119,10 @@ MergeCount copy_all(SQLite::Database& db) {
       " OR (o.status = 'finished' AND m.status <> 'finished') AS has_more" +
       std::string(kSameRun));
   db.exec(
-      "CREATE TEMP TABLE taken AS SELECT id FROM other.run WHERE status <> 'running'"
+      "CREATE TEMP TABLE taken AS SELECT id FROM other.run WHERE id NOT IN busy"
       " AND id NOT IN (SELECT id FROM known WHERE NOT has_more)");
-  result.running = count(db, "SELECT count(*) FROM other.run WHERE status = 'running'");
   result.replaced = count(db, "SELECT count(*) FROM known WHERE id IN taken");
-  result.known = count(db,
-                       "SELECT count(*) FROM known WHERE NOT has_more"
-                       " AND id NOT IN (SELECT id FROM other.run WHERE status = 'running')");
+  result.known = count(db, "SELECT count(*) FROM known WHERE NOT has_more AND id NOT IN busy");
   result.added = count(db, "SELECT count(*) FROM taken") - result.replaced;
   db.exec("DELETE FROM main.run WHERE id IN (SELECT here FROM known WHERE id IN taken)");
   db.exec(
@@ -123,16 +137,20 @@ MergeCount copy_all(SQLite::Database& db) {
 }  // namespace
 
 MergeCount merge(Connection& into, const std::filesystem::path& other) {
+  SQLite::Database& db = into.database();
+  std::error_code missing;
+  if (std::filesystem::equivalent(other, db.getFilename(), missing)) {
+    throw DbError(other.string() + ": is the database into which runs are copied (--db)");
+  }
   // Opens the other database once with a Connection, which checks its version and waits for its
   // writers, because ATTACH does not check the version.
   { const Connection checked(other, Connection::Mode::kReadOnly); }
-  SQLite::Database& db = into.database();
   SQLite::Statement attach(db, "ATTACH ? AS other");
   attach.bind(1, other.string());
   attach.exec();
   attach.reset();
   const AtEnd detach([&] {
-    for (const char* table : {"known", "taken", "offset"}) {
+    for (const char* table : {"busy", "known", "taken", "offset"}) {
       db.tryExec("DROP TABLE IF EXISTS temp." + std::string(table));
     }
     db.tryExec("DETACH other");

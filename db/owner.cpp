@@ -42,14 +42,19 @@ std::string this_process() {
   return host() + "/" + std::to_string(getpid()) + "/" + start_time("self");
 }
 
-bool is_other_live_process(std::string_view owner) {
+OwnerState state_of(std::string_view owner) {
   const std::size_t last = owner.rfind('/');
-  if (last == std::string_view::npos || last == 0) return false;
+  if (last == std::string_view::npos || last == 0) return OwnerState::kGone;
   const std::size_t middle = owner.rfind('/', last - 1);
-  if (middle == std::string_view::npos) return false;
-  if (owner.substr(0, middle) != host() || owner == this_process()) return false;
+  if (middle == std::string_view::npos) return OwnerState::kGone;
+  if (owner.substr(0, middle) != host()) return OwnerState::kOnOtherHost;
   const std::string started = start_time(std::string(owner.substr(middle + 1, last - middle - 1)));
-  return !started.empty() && started == owner.substr(last + 1);
+  const bool is_alive = !started.empty() && started == owner.substr(last + 1);
+  return is_alive ? OwnerState::kAlive : OwnerState::kGone;
+}
+
+bool is_other_live_process(std::string_view owner) {
+  return owner != this_process() && state_of(owner) == OwnerState::kAlive;
 }
 
 }  // namespace evo

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <iostream>
+
 #include "db/merge.hpp"
 #include "db/store.hpp"
 #include "tools/answers/print_answer.hpp"
 #include "tools/cli/database_values.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
+#include "tools/cli/table.hpp"
 #include "tools/cli/tool_main.hpp"
 
 namespace evo {
@@ -64,17 +67,34 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->required();
 }
 
-ExitCode merge_all(const std::string& db, const std::vector<std::string>& files) {
-  const Store store = Store::open(db);
+void print_text(const std::string& file, const MergeCount& count) {
+  fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file, count.added, count.replaced,
+             count.known);
+  if (count.running > 0) {
+    fmt::print("{}: {} runs were skipped, because they are still running; merge them later\n", file,
+               count.running);
+  }
+  if (count.on_other_host > 0) {
+    fmt::print(
+        "{}: {} runs were skipped, because a process on another host may still execute them; "
+        "finish them by --resume and merge again\n",
+        file, count.on_other_host);
+  }
+}
+
+ExitCode merge_all(const EliteOptions& options, const std::vector<std::string>& files) {
+  const Store store = Store::open(options.db);
+  Table table;
+  for (const char* name : {"file", "added", "updated", "unchanged", "running", "on_other_host"})
+    table.columns.push_back({name, ""});
   for (const std::string& file : files) {
     const MergeCount count = merge(store.connection(), file);
-    fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file, count.added, count.replaced,
-               count.known);
-    if (count.running > 0) {
-      fmt::print("{}: {} runs were skipped, because they are still running; merge them later\n",
-                 file, count.running);
-    }
+    table.rows.push_back(
+        {file, count.added, count.replaced, count.known, count.running, count.on_other_host});
+    if (!options.json && !options.csv) print_text(file, count);
   }
+  if (options.json) print_json(std::cout, table);
+  if (options.csv) print_csv(std::cout, table);
   return ExitCode::kGreen;
 }
 
@@ -87,7 +107,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> merged;
   evo::declare(app, options, merged);
   const auto answer = [&] {
-    return merged.empty() ? evo::print_answer(options) : evo::merge_all(options.db, merged);
+    return merged.empty() ? evo::print_answer(options) : evo::merge_all(options, merged);
   };
   return evo::tool_main("evo-elite", argc, argv, app, answer, evo::database_values());
 }

@@ -37,17 +37,20 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
          "export this green candidate instead of the winner; a bundle then has only its kernel")
       ->transform(row_number())
       ->excludes(rank);
-  add_option(app, "--out", run.out, value_words::kFolder,
-             "folder for the files of the kernel; created if missing");
+  CLI::Option* out = add_option(app, "--out", run.out, value_words::kFolder,
+                                "folder for the files of the kernel; created if missing");
   add_option(app, "--name", source.name, "NAME",
              "name of the files (default: the space's name and the shape; "
              "for a bundle, the problem's name)");
-  add_option(app, "--t4", run.t4, value_words::kFile,
-             "write all results of the run as a T4 file, compressed if its name ends with .gz");
-  add_option(app, "--kernel-tuner-cache", run.kernel_tuner_cache, value_words::kFile,
-             "write all results of the run as a cache file of Kernel Tuner");
+  CLI::Option* t4 =
+      add_option(app, "--t4", run.t4, value_words::kFile,
+                 "write all results of the run as a T4 file, compressed if its name ends with .gz");
+  CLI::Option* cache =
+      add_option(app, "--kernel-tuner-cache", run.kernel_tuner_cache, value_words::kFile,
+                 "write all results of the run as a cache file of Kernel Tuner");
   CLI::Option* folder = add_option(app, "--bundle", bundle.folder, value_words::kFolder,
                                    "folder for a bundle: the winners on all shapes and devices");
+  folder->excludes(out, t4, cache, rank);
   add_option(app, "--loss-percent", bundle.loss_percent, "PERCENT",
              "use fewer kernels if no shape's time exceeds its best time by more than this")
       ->capture_default_str()

@@ -31,7 +31,8 @@ void declare(CLI::App& app, JudgeOptions& options) {
   add_option(
       app, "--outputs", options.outputs, value_words::kFolder,
       "instead of judging the kernel, launch it once on the inputs of the check's first seed, "
-      "with outputs zeroed, and write its outputs to FOLDER/NAME.npy")
+      "with outputs zeroed, and write its outputs to FOLDER/NAME.npy "
+      "(FOLDER/outputs.json says from which launch they are)")
       ->excludes("--save")
       ->excludes("--baseline")
       ->excludes("--energy")

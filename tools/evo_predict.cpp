@@ -16,13 +16,14 @@ void declare_subject(CLI::App& app, PredictionSubject& subject, const char* devi
   add_option(app, "space", subject.space, value_words::kSpace,
              "search space: a file, or the name of a shipped one")
       ->required();
-  add_option(app, "--device", subject.device, value_words::kDevice, device)->capture_default_str();
+  add_option(app, "--device", subject.device, value_words::kDevice, device);
   add_option(app, "--shape", subject.shape, value_words::kShape,
              "shape of the problem (default: the space's)");
 }
 
 void declare_rank(CLI::App& app, RankArguments& arguments) {
-  declare_subject(app, arguments, "virtual:NAME, the model of the GPU that was recorded");
+  arguments.device.clear();
+  declare_subject(app, arguments, "virtual:NAME (default: the model of the recorded GPU)");
   add_option(app, "recording", arguments.recording, value_words::kRecording,
              "recorded times of this space (evo-record)")
       ->required();
@@ -51,7 +52,7 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   arguments.candidate.declare(app);
-  declare_subject(app, arguments, "virtual:NAME");
+  declare_subject(app, arguments, "virtual:NAME (default: virtual:h200)");
   app.add_option("--lines", arguments.lines, "number of source lines that are printed")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));

@@ -3,13 +3,21 @@
 // input and output. With --connect, a user or a launcher starts evo-worker, and evo-worker serves a
 // run on another host.
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "engine/core/error.hpp"
 #include "tools/worker/roles.hpp"
 
 int main(int argc, char** argv) {
-  if (const auto code = evo::serve_role({argv, static_cast<std::size_t>(argc)})) return *code;
+  const bool wants_help = std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+    return word == "--help" || word == "-h";
+  });
+  if (!wants_help) {
+    if (const auto code = evo::serve_role({argv, static_cast<std::size_t>(argc)})) return *code;
+  }
+  std::FILE* const out = wants_help ? stdout : stderr;
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
       "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
@@ -18,7 +26,9 @@ int main(int argc, char** argv) {
       "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
       "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"
       "       evo-worker host --connect HOST:PORT [--device ID[,ID]] [--jobs N|all] "
-      "[--key-stdin]\n",
-      stderr);
-  return static_cast<int>(evo::ExitCode::kBadInput);
+      "[--key-stdin]\n"
+      "          (--device, --jobs or both are required)\n",
+      out);
+  const bool is_told = std::fflush(out) == 0;
+  return static_cast<int>(wants_help && is_told ? evo::ExitCode::kGreen : evo::ExitCode::kBadInput);
 }

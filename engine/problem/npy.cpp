@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -332,6 +333,7 @@ void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const s
   header += '\n';
   const std::array<char, kBefore - kMagic.size()> version_and_length = {
       1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  errno = 0;
   std::ofstream stream(file, std::ios::binary);
   stream << kMagic;
   stream.write(version_and_length.data(), version_and_length.size());
@@ -339,7 +341,7 @@ void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const s
   stream.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  if (!stream) throw InputError(file.string() + ": cannot be written");
+  if (!stream) throw InputError(file.string() + ": cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace evo

@@ -83,6 +83,11 @@ std::size_t max_in_flight_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).at("max_in_flight").get<std::size_t>();
 }
 
+std::string check_seed_of(const RunInfo& info) {
+  const auto options = nlohmann::json::parse(info.options_json);
+  return std::to_string(options.value("check_seed", std::uint64_t{0}));
+}
+
 std::string objective_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
 }
@@ -138,8 +143,9 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
     throw InputError(name + " was started with --objective " + objective_of(was) +
                      "; continue it with the same objective, not " + objective_of(like));
   }
-  const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
+  const std::array<std::tuple<std::string, std::string, std::string>, 6> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
+      {"--check-seed", check_seed_of(was), check_seed_of(like)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
       {is_recording(was) ? "--control-every" : "--offspring", std::to_string(was.offspring),

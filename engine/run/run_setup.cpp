@@ -1,9 +1,12 @@
 #include "engine/run/run_setup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "db/connection.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/run/warm_start.hpp"
@@ -88,12 +91,33 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
   OpenRun run{{}, stored.tuner};
   run.tuner.known = known_from(bench, options);
   options["generations"] = run.tuner.generations;
+  bench.use_check_seed(stored.check_seed);  // may fail, so before the run is marked as running
   for (const StoredRun& one : were) {
     run.ids.push_back(store.resume_run(one.id, options.dump()).id);
     run.histories.emplace_back(recorded_evaluations(store, one.id), store.generations(one.id));
   }
-  bench.use_check_seed(stored.check_seed);
   return run;
+}
+
+void rethrow_stopped(Store& store, const std::vector<RunId>& runs) {
+  try {
+    throw;
+  } catch (const DbError& error) {
+    if (store.connection().is_lost()) throw;
+    throw DbError(fmt::format(
+        "{}\nrun {} stopped here; once the database can be written, continue it with --resume",
+        error.what(), runs.front()));
+  } catch (...) {
+    try {
+      for (const RunId run : runs) {
+        if (store.run(run).status == RunStatus::kRunning)
+          store.finish_run(run, RunStatus::kInterrupted);
+      }
+    } catch (const Error&) {
+      // --resume also continues a run that is stored as running and whose process has died.
+    }
+    throw;
+  }
 }
 
 }  // namespace evo

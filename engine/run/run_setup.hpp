@@ -31,4 +31,9 @@ struct OpenRun {
 [[nodiscard]] OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                                    const Resumption& resumption);
 
+/// Call rethrow_stopped() in the handler of an exception that ended the execution of `runs`.
+/// Rethrows the exception. A DbError gets the advice to use --resume, unless the database was
+/// replaced or deleted. After other exceptions, the runs that are not finished become interrupted.
+[[noreturn]] void rethrow_stopped(Store& store, const std::vector<RunId>& runs);
+
 }  // namespace evo

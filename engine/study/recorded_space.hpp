@@ -35,6 +35,7 @@ struct RecordedEntry {
 struct Recording {
   std::string name;  ///< file name without its extensions
   std::string device;
+  bool is_predicted = false;  ///< the times are predictions of a virtual GPU
   std::string kernel;
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedEntry> entries;

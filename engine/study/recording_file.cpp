@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/measurement.hpp"
 #include "engine/study/recorded_space.hpp"
 
 namespace evo {
@@ -274,6 +275,9 @@ Recording read_recording(const std::filesystem::path& file) try {
   recording.name = file.filename().string();
   recording.name = recording.name.substr(0, recording.name.find('.'));
   recording.device = string_or_empty(json, "device_name");
+  const Json environment = json.value("environment", Json::object());
+  recording.is_predicted =
+      string_or_empty(environment, "time_kind") == to_string(TimeKind::kPredicted);
   recording.kernel = string_or_empty(json, "kernel_name");
   for (std::size_t p = 0; p < raw.names.size(); ++p) {
     recording.parameters.push_back(collect_values(raw, p, file.string()));

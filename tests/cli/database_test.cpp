@@ -28,6 +28,7 @@ using std::chrono::seconds;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kRun = "--generations 4 --offspring 6 --seed 7 --check-seed 5 --json ";
 
@@ -282,10 +283,53 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
          "--offspring 99: run 1 can only be continued with its own value, 8");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --seed 99",
          "--seed 99: run 1");
+  expect("--space " + FakeSession::faults_space() + " --device fake:measured --check-seed 99",
+         "--check-seed 99: run 1 can only be continued with its own value");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",
          "--strategy random: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --flush-l2",
          "started without --flush-l2");
+}
+
+TEST_F(DatabaseOption, AMistypedNameMakesNoDatabase) {
+  const std::string record = "evo-record --count 2 --out r.json --device fake:measured ";
+  for (const std::string& command :
+       {std::string("evo-tune --device fake:measured --space none.json"),
+        record + "--space none.json", FakeSession::tune("--resume"),
+        FakeSession::tune("--resume 7 --db typo.db"),
+        record + "--resume --space " + FakeSession::faults_space()}) {
+    const ProgramResult result = session_.run(command);
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_TRUE(fs::is_empty(session_.folder())) << command;
+  }
+  (void)good_database();
+  EXPECT_THAT(session_.run(FakeSession::tune("--resume --db god.db")).err,
+              AllOf(HasSubstr("there is no file god.db"), HasSubstr("good.db")));
+}
+
+TEST_F(DatabaseOption, ADeletedDatabaseIsNotToBeContinued) {
+  // RunningProgram drops standard error; "#" hides its redirection from the shell.
+  RunningProgram program(FakeSession::tune(std::string(kRun) + "2>error #"), session_.folder(),
+                         session_.environment() + " EVO_FAKE_COMPILE_MS=50");
+  while (program.read_line().find(R"("event":"evaluated")") == std::string::npos) {
+    ASSERT_TRUE(program.is_running());
+  }
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    fs::remove(session_.path(std::string("evo.db") + suffix));
+  }
+  EXPECT_EQ(program.wait(), 2);
+  EXPECT_THAT(read_text_file(session_.path("error")),
+              AllOf(HasSubstr("its content is lost"), Not(HasSubstr("--resume"))));
+}
+
+TEST_F(DatabaseOption, CommandsForTheShellQuoteItsName) {
+  const ProgramResult one = session_.run(FakeSession::tune("--generations 1 --db 'a b.db'"));
+  EXPECT_THAT(one.out, HasSubstr("evo-export --db 'a b.db' --run 1 "));
+  const ProgramResult all = session_.run(
+      "evo-tune --device fake:measured --generations 1 --db "
+      "'c d.db' " +
+      session_.all_of_two_builds());
+  EXPECT_THAT(all.out, HasSubstr("evo-export --db 'c d.db' --bundle DIR"));
 }
 
 }  // namespace

@@ -275,6 +275,33 @@ TEST_F(EvoElite, ShowTellsAllOfACandidate) {
               AllOf(HasSubstr("TILE = 0"), HasSubstr("p50_us = 10"), HasSubstr("max abs err")));
 }
 
+TEST_F(EvoElite, CandidatesOfOtherRunsAreRefused) {
+  const CandidateId id = add(run_, 0, "a", 10);
+  const RunId other = store_.start_run(sample::run_info());
+  const std::string one = std::to_string(id);
+  EXPECT_EQ(elite("show " + one + " --run " + std::to_string(run_)).exit_code, 0);
+  for (const std::string& question : {"show " + one, "compare " + one + " " + one}) {
+    const ProgramResult result = elite(question + " --run " + std::to_string(other));
+    EXPECT_EQ(result.exit_code, 2) << question;
+    EXPECT_EQ(result.out, "") << question;
+    EXPECT_THAT(result.err, HasSubstr("candidate " + one + " is of run 1"));
+  }
+}
+
+TEST_F(EvoElite, MergesPrintTextOrJsonAndNotTheDatabaseItself) {
+  Store other = Store::open(folder_.path() / "other.db");
+  other.finish_run(other.start_run(sample::run_info()), RunStatus::kFinished);
+  EXPECT_EQ(json::parse(elite("--json merge other.db").out),
+            json::parse(R"({"file":"other.db","added":1,"updated":0,"unchanged":0,"running":0,)"
+                        R"("on_other_host":0})"));
+  EXPECT_EQ(elite("merge other.db").out, "other.db: 0 runs added, 0 updated, 1 unchanged\n");
+  EXPECT_EQ(elite("--csv merge other.db").out,
+            "file,added,updated,unchanged,running,on_other_host\r\nother.db,0,0,1,0,0\r\n");
+  const ProgramResult itself = elite("merge ./evo.db");
+  EXPECT_EQ(itself.exit_code, 2);
+  EXPECT_THAT(itself.err, HasSubstr("./evo.db: is the database into which runs are copied"));
+}
+
 TEST_F(EvoElite, CompareGivesRatiosOnlyOfTimesThatMayBeCompared) {
   const CandidateId a = add(run_, 0, "a", 10);
   const CandidateId b = add(run_, 1, "b", 9);

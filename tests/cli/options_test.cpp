@@ -157,6 +157,21 @@ TEST(Help, FitsEightyColumnsAndNamesValuesByWords) {
   }
 }
 
+TEST(Help, OfTheWorkerGoesToStandardOutput) {
+  const FakeSession session;
+  for (const char* command : {"evo-worker --help", "evo-worker -h", "evo-worker device --help",
+                              "evo-worker host --connect localhost:1 --help"}) {
+    const ProgramResult result = session.run(command);
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_TRUE(result.out.starts_with("usage: evo-worker ")) << command << result.out;
+    EXPECT_EQ(result.err, "") << command;
+  }
+  const ProgramResult wrong = session.run("evo-worker helpp");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err, HasSubstr("--device, --jobs or both are required"));
+}
+
 /// Tests every program whose file is in the folder of this test and is named evo-….
 TEST(Version, IsToldByEveryProgram) {
   const FakeSession session;

@@ -337,6 +337,37 @@ TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
   EXPECT_THAT(judge("--outputs left --device none").err, HasSubstr("--outputs"));
 }
 
+TEST_F(OwnData, OutputsReplaceOnlyFilesOfAnEarlierLaunch) {
+  namespace fs = std::filesystem;
+  kernel(body("3 * x[i]"));
+  reference("3 * x[i]");
+  write("left/y.npy", "precious");
+  const ProgramResult refused = judge("--outputs left");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("y.npy"), HasSubstr("did not write it")));
+  EXPECT_EQ(read_text_file(folder_.path() / "left/y.npy"), "precious");
+  EXPECT_EQ(judge("--outputs mine").exit_code, 0);
+  const std::string first = read_text_file(folder_.path() / "mine/y.npy");
+  EXPECT_EQ(judge("--outputs mine --check-seed 5").exit_code, 0);
+  EXPECT_NE(read_text_file(folder_.path() / "mine/y.npy"), first);
+  const Json index = Json::parse(read_text_file(folder_.path() / "mine/outputs.json"));
+  EXPECT_TRUE(index["config"].contains("BLOCK"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path() / "mine"), {}), 2);
+}
+
+TEST_F(OwnData, OutputsThatCannotBeWrittenAreNamedAndLeaveNothing) {
+  namespace fs = std::filesystem;
+  kernel(body("3 * x[i]"));
+  reference("3 * x[i]");
+  ASSERT_EQ(judge("--outputs mine").exit_code, 0);
+  fs::remove(folder_.path() / "mine/y.npy");
+  fs::create_directory(folder_.path() / "mine/y.npy");
+  const ProgramResult failed = judge("--outputs mine");
+  EXPECT_EQ(failed.exit_code, 2) << failed.out;
+  EXPECT_THAT(failed.err, HasSubstr("y.npy: cannot be written: Is a directory"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path() / "mine"), {}), 2);
+}
+
 TEST_F(OwnData, OutputsAreThoseOfTheInputsInTheFile) {
   constexpr std::size_t kElements = 1000;
   std::vector<float> x(kElements);
@@ -376,6 +407,8 @@ for line in sys.stdin:
   };
   const std::size_t kept = evaluated();
   EXPECT_GE(kept, 1U);
+  EXPECT_EQ(Store::open_read_only(folder_.path() / "evo.db").run(1).status,
+            RunStatus::kInterrupted);
   std::filesystem::remove(folder_.path() / "die");
   const ProgramResult resumed = run(tune + " --resume");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;

@@ -92,6 +92,41 @@ TEST_F(EvoPredict, CompilesAKernelLikeEvoTune) {
                                 HasSubstr("next step: evo-predict explain")));
 }
 
+TEST_F(EvoPredict, AKernelWithAConstantIsPredictedLikeItsRecording) {
+  std::ofstream(folder_.path() / "k.cu") << "__constant__ float c[4];\n"
+                                            "__global__ void k(const float* x, float* y, int n) {\n"
+                                            "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+                                            "  if (i < n) y[i] = c[i % 4] * x[i];\n}\n";
+  const auto run = [&](const std::string& command) {
+    const ProgramResult result = run_program(command, folder_.path().string());
+    EXPECT_EQ(result.exit_code, 0) << command << result.err;
+    return result.out;
+  };
+  run("evo-init k.cu --param BLOCK=64,128 --size n=10000");
+  run("evo-record --count all --out r.json --device virtual:l4 --space search_spaces/k.json");
+  EXPECT_THAT(run("evo-predict explain search_spaces/k.json --device virtual:l4"),
+              HasSubstr("PREDICTED 1."));
+  EXPECT_THAT(run("evo-predict rank search_spaces/k.json r.json"),
+              AllOf(HasSubstr("recorded times are PREDICTED for virtual NVIDIA L4, predicted for "
+                              "virtual:l4; 2 candidates"),
+                    HasSubstr("0 without a prediction"), HasSubstr("median error 0 %")));
+  const ProgramResult other =
+      predict("rank search_spaces/row_softmax_h200.json " + (folder_.path() / "r.json").string());
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("none of the 2 recorded candidates"),
+                               HasSubstr("is a configuration of search_spaces/row_softmax_h200"),
+                               HasSubstr("BLOCK"), HasSubstr("name the space of the recording")));
+}
+
+TEST_F(EvoPredict, ADeviceWithoutAModelIsNamed) {
+  const ProgramResult ranked = predict(
+      "rank search_spaces/sdpa_fp8_mma_h200.json tests/recorded/h100/mma_mission.json.gz --count "
+      "1");
+  EXPECT_EQ(ranked.exit_code, 0) << ranked.err;
+  EXPECT_THAT(ranked.err, AllOf(HasSubstr("no virtual GPU of the recorded 'NVIDIA H100 80GB HBM3'"),
+                                HasSubstr("virtual:h200")));
+}
+
 TEST_F(EvoPredict, BadUseNamesWhatIsAllowed) {
   EXPECT_EQ(predict("").exit_code, 2);
   const ProgramResult set = predict("explain search_spaces/row_softmax_h200.json --set VECTOR=3");

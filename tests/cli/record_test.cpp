@@ -266,6 +266,9 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   EXPECT_EQ(interval.exit_code, 2);
   EXPECT_THAT(interval.err,
               HasSubstr("--control-every 9: run 1 can only be continued with its own value, 8"));
+  const ProgramResult seed = session_.run(record("--resume --out r.json --check-seed 9"));
+  EXPECT_EQ(seed.exit_code, 2);
+  EXPECT_THAT(seed.err, HasSubstr("--check-seed 9: run 1 can only be continued with its own"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {
@@ -280,6 +283,8 @@ TEST(EvoRecord, SaysWhatIsMissing) {
   expect_refused(record("--count some --out r.json"), "'some': allowed: a whole number");
   expect_refused(record("--count 5 --out none/r.json"), "there is no folder");
   expect_refused(record("--count 5 --out ."), "it is a folder");
+  expect_refused(record("--count 5 --out r.json --kernel-tuner-cache ./r.json"),
+                 "--kernel-tuner-cache ./r.json: is also the file of --out");
   expect_refused(record("--count 5 --out r.json", "none"), "--device none: ");
   expect_refused(record("--resume --out r.json"), "no unfinished run");
   EXPECT_FALSE(std::filesystem::exists(session.path("r.json")));

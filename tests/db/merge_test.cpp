@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "db/connection.hpp"
+#include "db/owner.hpp"
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"
 
@@ -102,6 +103,39 @@ TEST_F(MergeTest, ARunThatIsResumedCountsOnlyAsRunning) {
   EXPECT_EQ(again.known, 0);
   EXPECT_EQ(again.replaced, 0);
   EXPECT_EQ(again.added, 0);
+}
+
+TEST_F(MergeTest, ARunWhoseProcessDiedIsInterrupted) {
+  add_run("a.db", 1, 2);
+  const auto merge_with_owner = [&](const std::string& owner) {
+    Store store = Store::open(file("b.db"));
+    const RunId run = store.start_run(sample::run_info());
+    add_generation(store, run, 0, 3);
+    store.connection().run("UPDATE run SET owner = ? WHERE id = ?", owner, run);
+    return merge_into("a.db", "b.db");
+  };
+  const MergeCount elsewhere = merge_with_owner("another-host/1/2");
+  EXPECT_EQ(elsewhere.on_other_host, 1);
+  EXPECT_EQ(elsewhere.running + elsewhere.added + elsewhere.known, 0);
+  std::string dead = this_process();
+  dead += "0";  // another start time
+  const MergeCount first = merge_with_owner(dead);
+  EXPECT_EQ(first.added, 1);
+  EXPECT_EQ(first.on_other_host, 1);
+  EXPECT_EQ(figure("a.db", "SELECT status || owner FROM run WHERE id > 1"), "interrupted");
+  EXPECT_EQ(figure("a.db", "SELECT count(*) FROM candidate WHERE run_id > 1"), "3");
+  const MergeCount again = merge_into("a.db", "b.db");
+  EXPECT_EQ(again.known, 1);
+  EXPECT_EQ(again.added + again.replaced, 0);
+}
+
+TEST_F(MergeTest, ADatabaseIsNotMergedIntoItself) {
+  add_run("a.db", 1, 2);
+  std::filesystem::create_symlink("a.db", file("link.db"));
+  EXPECT_THROW(merge_into("a.db", "a.db"), DbError);
+  EXPECT_THROW(merge_into("a.db", "./a.db"), DbError);
+  EXPECT_THROW(merge_into("a.db", "link.db"), DbError);
+  EXPECT_EQ(figure("a.db", "SELECT count(*) FROM run"), "1");
 }
 
 TEST_F(MergeTest, WhatIsNoDatabaseIsRefusedAndChangesNothing) {

@@ -33,6 +33,16 @@ StoredRun one_run(const Store& store, const EliteOptions& options) {
   return runs.back();
 }
 
+/// Throws InputError unless the candidate is of a run that matches --run, --device and --shape.
+void require_match(const Store& store, CandidateId candidate, RunFilter filter) {
+  const RunId run = store.evaluation(candidate).run;
+  const bool is_other = filter.run && *filter.run != run;
+  filter.run = run;
+  if (!is_other && !select_runs(store, filter).empty()) return;
+  throw InputError("candidate " + std::to_string(candidate) + " is of run " + std::to_string(run) +
+                   ", which does not match the given --run, --device, --shape");
+}
+
 /// Combines all tables into one for --json and --csv, because a CSV file has one line of headings.
 Answer merged(std::vector<Answer> answers) {
   Answer all = std::move(answers.front());
@@ -106,6 +116,7 @@ ExitCode print_answer(const EliteOptions& options) {
     case Question::kElite:
       return print_elites(store, options);
     case Question::kShow:
+      require_match(store, options.show, options.filter);
       print_candidate(store, options);
       break;
     case Question::kMilestones: {
@@ -123,6 +134,7 @@ ExitCode print_answer(const EliteOptions& options) {
       break;
     }
     case Question::kCompare:
+      for (const CandidateId one : options.compare) require_match(store, one, options.filter);
       print(compare_answer(store, options.compare.at(0), options.compare.at(1)), options);
       break;
     case Question::kInsight:

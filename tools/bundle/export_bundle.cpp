@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "db/queries.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tools/bundle/cpp.hpp"
 #include "tools/bundle/index.hpp"
@@ -28,6 +29,21 @@ std::vector<StoredRun> runs_of(const Store& store, const ExportSource& source) {
     for (StoredRun& found : select_runs(store, filter)) runs.push_back(std::move(found));
   }
   return runs;
+}
+
+/// Says why `runs`, all runs of the sources, give no bundle.
+std::string why_no_target(const std::vector<BundleSource>& sources,
+                          const std::vector<StoredRun>& runs) {
+  const bool has_unchecked = std::ranges::any_of(sources, [](const BundleSource& source) {
+    return std::ranges::any_of(source.runs, [&](const StoredRun& run) {
+      return source.store->generations(run.id).empty() &&
+             !elite_of_run(*source.store, run.id).empty();
+    });
+  });
+  if (!has_unchecked) return why_no_elite(runs);
+  return "no green kernel has passed a full check yet, because no generation was finished; "
+         "continue the run by evo-tune --resume, or name a kernel by --candidate (evo-elite lists "
+         "them)";
 }
 
 /// Calls `action(file name, hash)` for each cubin and PTX file that an index names.
@@ -129,7 +145,7 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
     std::vector<StoredRun> runs;
     for (const BundleSource& one : sources)
       runs.insert(runs.end(), one.runs.begin(), one.runs.end());
-    std::cerr << "evo-export: " << why_no_elite(runs) << '\n';
+    std::cerr << "evo-export: " << why_no_target(sources, runs) << '\n';
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;

@@ -18,21 +18,6 @@ bool is_there(const fs::path& file) {
   return fs::exists(fs::symlink_status(file, error));
 }
 
-bool has_mark(const fs::path& file, const OutputOwner& owner) {
-  constexpr std::size_t kNearTheBeginning = 4096;
-  if (owner.marks.empty() || !is_file(file)) return false;
-  std::string text;
-  try {
-    text = read_plain_or_gzip(file);
-  } catch (const InputError&) {
-    return false;  // the file begins like a gzip file but is not one
-  }
-  const std::string_view start = std::string_view(text).substr(0, kNearTheBeginning);
-  return std::ranges::any_of(owner.marks, [&](std::string_view mark) {
-    return start.find(mark) != std::string_view::npos;
-  });
-}
-
 [[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
   // Without marks, the writer of the file is unknown.
   const std::string why =
@@ -47,6 +32,21 @@ bool has_content(const fs::path& file, const std::string& content) {
 }
 
 }  // namespace
+
+bool has_mark(const fs::path& file, const OutputOwner& owner) {
+  constexpr std::size_t kNearTheBeginning = 4096;
+  if (owner.marks.empty() || !is_file(file)) return false;
+  std::string text;
+  try {
+    text = read_plain_or_gzip(file);
+  } catch (const InputError&) {
+    return false;  // the file begins like a gzip file but is not one
+  }
+  const std::string_view start = std::string_view(text).substr(0, kNearTheBeginning);
+  return std::ranges::any_of(owner.marks, [&](std::string_view mark) {
+    return start.find(mark) != std::string_view::npos;
+  });
+}
 
 void require_replaceable(const fs::path& file, const OutputOwner& owner) {
   require_no_special_file(file, "written");

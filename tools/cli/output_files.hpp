@@ -27,6 +27,10 @@ struct OutputOwner {
   bool makes_folders = false;  ///< whether missing folders are created
 };
 
+/// Whether `file`, perhaps compressed by gzip, contains a text of OutputOwner::marks near its
+/// beginning.
+[[nodiscard]] bool has_mark(const std::filesystem::path& file, const OutputOwner& owner);
+
 /// Throws InputError unless `file` does not exist, contains a text of OutputOwner::marks (perhaps
 /// compressed by gzip), or may be replaced by --force. Always throws for a database, a folder, a
 /// pipe or a device. Programs call this before long work.

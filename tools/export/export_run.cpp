@@ -63,16 +63,6 @@ RunFilter single_run(const ExportSource& source) {
   return filter;
 }
 
-/// Throws InputError if --t4 and --kernel-tuner-cache name the same file.
-void require_two_files(const std::string& t4, const std::string& cache) {
-  const auto place = [](const std::string& file) {
-    return fs::weakly_canonical(fs::absolute(file));
-  };
-  if (t4.empty() || place(t4) != place(cache)) return;
-  throw InputError("--kernel-tuner-cache " + cache +
-                   ": is also the file of --t4; name another file");
-}
-
 /// Writes all results of the newest run that matches the filter.
 ExitCode export_results(const Store& store, const RunFilter& filter, const std::string& db,
                         const RunExportOptions& options) {
@@ -141,9 +131,7 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
         "name an output: --out FOLDER or --bundle FOLDER for kernels, "
         "--t4 FILE or --kernel-tuner-cache FILE for the results of a run");
   }
-  if (!options.kernel_tuner_cache.empty()) {
-    require_two_files(options.t4, options.kernel_tuner_cache);
-  }
+  require_two_files("--t4", options.t4, options.kernel_tuner_cache);
   const std::string& db = source.dbs.front();
   const Store store = Store::open_read_only(db);
   if (wants_results) {

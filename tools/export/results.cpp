@@ -1,6 +1,7 @@
 #include "tools/export/results.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -254,6 +255,16 @@ void write_results(const std::string& file, const RunResults& results, std::stri
   const bool is_packed = file.ends_with(".gz");
   write_outputs({{file, is_packed ? gzip_compressed(results.text) : results.text}},
                 results_owner(writer));
+}
+
+void require_two_files(const std::string& option, const std::string& file,
+                       const std::string& cache) {
+  const auto place = [](const std::string& name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name));
+  };
+  if (file.empty() || cache.empty() || place(file) != place(cache)) return;
+  throw InputError("--kernel-tuner-cache " + cache + ": is also the file of " + option +
+                   "; name another file");
 }
 
 }  // namespace evo

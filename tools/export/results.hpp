@@ -30,6 +30,11 @@ struct RunResults {
 /// InputError.
 void write_results(const std::string& file, const RunResults& results, std::string_view writer);
 
+/// Throws InputError if the file of `option` and that of --kernel-tuner-cache, `cache`, are the
+/// same. An empty text stands for no file.
+void require_two_files(const std::string& option, const std::string& file,
+                       const std::string& cache);
+
 /// Rules that allow `writer` to replace a results file of any program of evo-tune.
 [[nodiscard]] OutputOwner results_owner(std::string_view writer);
 

@@ -1,11 +1,13 @@
 #include "tools/judge/judge.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <iostream>
 
 #include "db/store.hpp"
+#include "engine/core/at_end.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "tools/cli/output_files.hpp"
@@ -22,6 +24,11 @@ constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 const OutputOwner kSaver = {
     .writer = "evo-judge --save", .marks = {kSavedBy}, .makes_folders = true};
 
+/// The "format" of outputs.json, which says from which launch the files of --outputs are.
+constexpr std::string_view kOutputsFormat = "evo-tune outputs 1";
+
+const OutputOwner kOutputsWriter = {.writer = "evo-judge --outputs", .marks = {kOutputsFormat}};
+
 void tell(const std::string& text) { std::cerr << "evo-judge: " << text << '\n'; }
 
 std::optional<StoredWinner> winner_of(const std::string& baseline, const Workbench& bench) {
@@ -32,31 +39,73 @@ std::optional<StoredWinner> winner_of(const std::string& baseline, const Workben
   return find_winner(baseline, bench);
 }
 
-/// Launches the configuration once. If the kernel does not build or fails, the returned evaluation
-/// has a rejection.
-Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
+/// The folder of --outputs, and the files that it gets.
+struct OutputFolder {
+  fs::path folder;  ///< absolute, because the worker process may run in another folder
+  std::vector<std::string> names = {};
+
+  [[nodiscard]] fs::path index() const { return folder / "outputs.json"; }
+  /// A folder in which the worker writes the files before they get their places.
+  [[nodiscard]] fs::path partial() const { return folder / fmt::format(".partial{}", getpid()); }
+};
+
+/// Throws InputError, before the launch, if a file must not be replaced.
+OutputFolder output_folder(const Workbench& bench, const std::string& name) {
   if (!has_device(bench)) {
     throw InputError(
         "--outputs: no kernel can be launched with --device none; name another device");
   }
-  // The path must be absolute, because the worker process writes the files and may run in another
-  // folder.
-  const fs::path folder = fs::absolute(outputs);
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) {
-    throw InputError("--outputs " + outputs + ": cannot be created: " + failed.message());
+  OutputFolder outputs{fs::absolute(name)};
+  const bool is_own = has_mark(outputs.index(), kOutputsWriter);
+  if (!is_own) require_replaceable(outputs.index(), kOutputsWriter);
+  for (const Argument& argument : bench.task().problem().arguments) {
+    if (!argument.is_output()) continue;
+    outputs.names.push_back(argument.name + ".npy");
+    if (!is_own) require_replaceable(outputs.folder / outputs.names.back(), kOutputsWriter);
   }
+  std::error_code failed;
+  fs::create_directories(outputs.partial(), failed);
+  if (failed) throw InputError("--outputs " + name + ": cannot be created: " + failed.message());
+  return outputs;
+}
+
+/// Moves the files that the worker has written to their places.
+void place(const OutputFolder& outputs, const Workbench& bench, const Candidate& candidate) {
+  for (const std::string& name : outputs.names) {
+    std::error_code failed;
+    fs::rename(outputs.partial() / name, outputs.folder / name, failed);
+    if (!failed) continue;
+    throw InputError((outputs.folder / name).string() + ": cannot be written: " + failed.message());
+  }
+  using Json = nlohmann::ordered_json;
+  const TuningTask& task = bench.task();
+  const Json index = {{"format", kOutputsFormat},
+                      {"space", task.space().definition().name},
+                      {"shape", task.shape().name},
+                      {"check_seed", bench.setup().check_seed},
+                      {"config", Json::parse(task.space().config_json(candidate))}};
+  write_outputs({{outputs.index(), index.dump(2) + "\n"}}, kOutputsWriter);
+}
+
+/// Launches the configuration once. If the kernel does not build or fails, the returned evaluation
+/// has a rejection.
+Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& name) {
+  const OutputFolder outputs = output_folder(bench, name);
+  const AtEnd clean([&] {
+    std::error_code ignored;
+    fs::remove_all(outputs.partial(), ignored);
+  });
   Evaluation evaluation = bench.wait(bench.evaluator().build(candidate, {}));
   if (evaluation.rejection) return evaluation;
   const KernelUnderTest kernel = kernel_under_test(bench.task(), evaluation);
   evaluation.was_run = true;
-  auto answer = bench.wait(bench.take_home().write_outputs(kernel, folder.string()));
+  auto answer = bench.wait(bench.take_home().write_outputs(kernel, outputs.partial().string()));
   if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
     evaluation.rejection = Rejection{Gate::kCorrectness, std::move(failure->reason)};
   } else {
     evaluation.rejection = std::move(std::get<LaunchOutcome>(answer).rejection);
   }
+  if (!evaluation.rejection) place(outputs, bench, candidate);
   return evaluation;
 }
 

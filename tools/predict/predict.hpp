@@ -8,10 +8,12 @@
 
 namespace evo {
 
+inline constexpr const char* kDefaultModel = "virtual:h200";
+
 /// The options that `evo-predict rank` and `evo-predict explain` share.
 struct PredictionSubject {
   std::string space;
-  std::string device = "virtual:h200";
+  std::string device = kDefaultModel;
   std::string shape;  ///< empty: the space's
 };
 
@@ -33,9 +35,10 @@ struct ExplainArguments : PredictionSubject {
   bool json = false;
 };
 
-/// Predicts the times of recorded candidates, and prints how well the times rank the candidates.
-/// Throws InputError.
-void rank_recorded(const RankArguments& arguments);
+/// Predicts the times of recorded candidates, and prints how well the times rank the candidates. If
+/// `arguments.device` is empty, predicts for the virtual GPU of the recorded model, or else for
+/// kDefaultModel. Throws InputError.
+void rank_recorded(RankArguments arguments);
 
 /// Prints why the warps of one candidate's kernel wait, by source line. Throws InputError.
 void explain(const ExplainArguments& arguments);

@@ -167,6 +167,8 @@ ExitCode launched(const PtxRunOptions& options) {
   const LaunchConfig config{three(options.grid, "--grid"), three(options.block, "--block"),
                             options.shared};
   const auto fault = device->launch(kernel, config, arguments);
+  // Hazards have details; without details, the launch did not begin.
+  if (fault && fault->detail.empty()) throw InputError("'" + options.file + "': " + fault->reason);
   std::fwrite(device->printed().data(), 1, device->printed().size(), stdout);
   const VirtualStatistics& statistics = device->statistics();
   if (!options.quiet) {
@@ -177,8 +179,7 @@ ExitCode launched(const PtxRunOptions& options) {
                     std::max(statistics.seconds, 1e-9));
   }
   if (fault) {
-    std::printf("%s",
-                fault->detail.empty() ? (fault->reason + "\n").c_str() : fault->detail.c_str());
+    std::printf("%s", fault->detail.c_str());
     return ExitCode::kNothingGreen;
   }
   print_outputs(*device, outputs, options.save);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -49,6 +50,24 @@ double us_with(const MachineRates& rates, const std::vector<ptx::PredictedLaunch
   double us = 0;
   for (const ptx::PredictedLaunch& step : steps) us += ptx::predicted_us(rates, step);
   return us;
+}
+
+/// The virtual GPU of the recorded model; kDefaultModel, with a notice, if there is none.
+std::string model_of(const Recording& recording) {
+  constexpr std::string_view kVirtual = "virtual ";
+  std::string_view recorded = recording.device;
+  if (recorded.starts_with(kVirtual)) recorded.remove_prefix(kVirtual.size());
+  for (const std::string& id : ptx::device_ids()) {
+    const std::string name = ptx::device_model(id).info.name.substr(kVirtual.size());
+    const bool is_longer = recorded.size() > name.size() &&
+                           std::isalnum(static_cast<unsigned char>(recorded[name.size()]));
+    if (recorded.starts_with(name) && !is_longer) return id;
+  }
+  std::fprintf(stderr,
+               "evo-predict: there is no virtual GPU of the recorded '%s'; the times are predicted "
+               "for %s, unless --device names another\n",
+               recording.device.c_str(), kDefaultModel);
+  return kDefaultModel;
 }
 
 /// The recorded candidate. Throws SpaceError if the space has lost one of its values since the
@@ -102,11 +121,12 @@ std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments
 }
 
 /// Predicts the times of `entries`, in their order; nullopt if the space does not have the
-/// candidate, or if predict() gives no time.
+/// candidate, or if predict() gives no time. Throws InputError if the space has none of them.
 std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {
   std::vector<std::optional<Predicted>> predicted(entries.size());
+  std::vector<std::string> unknown(entries.size());  // why the space does not have the candidate
   const std::vector<MachineRates> variants = variants_of(arguments);
   const auto threads = static_cast<std::size_t>(arguments.threads);
   in_parallel(threads, entries.size(), [&](const auto& next) {
@@ -115,11 +135,17 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
     while (const auto i = next()) {
       try {
         predicted[*i] = predict(on, candidate_of(on.space(), recording, entries[*i]), variants);
-      } catch (const SpaceError&) {
-        predicted[*i] = std::nullopt;
+      } catch (const SpaceError& error) {
+        unknown[*i] = error.what();
       }
     }
   });
+  if (!unknown.empty() && std::ranges::count(unknown, std::string()) == 0) {
+    throw InputError(fmt::format(
+        "none of the {} recorded candidates that were drawn is a configuration of {}: {}; name the "
+        "space of the recording",
+        entries.size(), arguments.space, unknown.front()));
+  }
   return predicted;
 }
 
@@ -199,8 +225,9 @@ void print_variants(const RankArguments& arguments, const std::vector<RecordedEn
 
 }  // namespace
 
-void rank_recorded(const RankArguments& arguments) {
+void rank_recorded(RankArguments arguments) {
   const Recording recording = read_recording(arguments.recording);
+  if (arguments.device.empty()) arguments.device = model_of(recording);
   const std::vector<RecordedEntry> entries = drawn(recording, arguments);
   const auto predicted = predict_all(arguments, recording, entries);
   std::vector<double> measured;
@@ -222,17 +249,23 @@ void rank_recorded(const RankArguments& arguments) {
   }
   const RankScore score = rank_score(measured, known);
   std::printf(
-      "%s: measured on %s, predicted for %s; "
+      "%s: %s %s, predicted for %s; "
       "%zu candidates: %zu from machine code, %zu from counts, %zu without a prediction "
       "(not in the space, or failed to compile or run here)\n",
-      recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
-      known.size() - counted, counted, entries.size() - known.size());
+      recording.name.c_str(),
+      recording.is_predicted ? "recorded times are PREDICTED for" : "measured on",
+      recording.device.c_str(), arguments.device.c_str(), entries.size(), known.size() - counted,
+      counted, entries.size() - known.size());
   print(score);
   print_variants(arguments, entries, predicted);
   if (arguments.json.empty()) return;
-  const OrderedJson json = {{"format", kRankFormat},           {"recording", recording.name},
-                            {"measured_on", recording.device}, {"predicted_for", arguments.device},
-                            {"seed", arguments.seed},          {"score", score_json(score)},
+  const OrderedJson json = {{"format", kRankFormat},
+                            {"recording", recording.name},
+                            {"measured_on", recording.device},
+                            {"recording_is_predicted", recording.is_predicted},
+                            {"predicted_for", arguments.device},
+                            {"seed", arguments.seed},
+                            {"score", score_json(score)},
                             {"candidates", candidates}};
   write_outputs({{arguments.json, json.dump(1) + "\n"}}, {"evo-predict", {kRankFormat}});
 }

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "engine/compile/compiler_options.hpp"
-#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/host_code.hpp"
 #include "engine/compile/nvrtc.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/evaluate/build_options.hpp"
+#include "engine/evaluate/static_gates.hpp"
 #include "engine/evaluate/validity.hpp"
 
 namespace evo {
@@ -54,10 +54,10 @@ CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
 
 std::variant<LoadedKernel, Fault> SpaceOnDevice::load(const Candidate& candidate,
                                                       const Compiled& compiled) {
-  std::vector<std::string> symbols;
-  for (const CompiledEntry& entry : compiled_entries(compiled.ptx, spec_.entries(), {}))
-    symbols.push_back(entry.symbol);
-  auto loaded = device_->load({compiled.ptx, compiled.cubin, symbols});
+  CompilationRecord record;
+  record.ptx = compiled.ptx;
+  record.cubin = compiled.cubin;
+  auto loaded = device_->load(image_of(problem_, spec_, record));
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
   return LoadedKernel{std::get<KernelId>(loaded), &spec_, space_.values(candidate)};
 }

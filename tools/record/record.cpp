@@ -7,7 +7,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "db/lock_wait.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
 #include "tools/cli/full_version.hpp"
@@ -45,6 +44,7 @@ void require_complete(const RecordOptions& options) {
   if (options.session.device == "none") {
     throw InputError("--device none: nothing can be timed; a recording needs a device");
   }
+  require_two_files("--out", options.out, options.kernel_tuner_cache);
   require_folder_of("--out", options.out);
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
@@ -133,7 +133,7 @@ ExitCode record_run(Workbench& bench, Store& store, OpenRun open, TuneReport& re
 
 ExitCode record(RecordOptions options) {
   require_complete(options);
-  Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
+  Store store = options.open_store();
   RunId run = 0;
   Services services =
       options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
@@ -162,10 +162,8 @@ ExitCode record(RecordOptions options) {
   }
   try {
     return record_run(bench, store, std::move(open), report, options);
-  } catch (const DbError& error) {
-    throw DbError(fmt::format(
-        "{}\nrun {} stopped here; once the database can be written, continue it with --resume",
-        error.what(), run));
+  } catch (...) {
+    rethrow_stopped(store, {run});
   }
 }
 

@@ -24,6 +24,13 @@ using Ordered = nlohmann::ordered_json;
 /// Quotes a word for a shell.
 std::string quoted(const std::string& word) { return join_options({&word, 1}); }
 
+/// Whether the run's problem starts programs, for which evo-tune requires --allow-programs.
+bool has_programs(const RunInfo& info) {
+  const Ordered problem = Ordered::parse(info.problem.text, nullptr, false, true);
+  return problem.contains(Ordered::json_pointer("/reference/program")) ||
+         problem.contains(Ordered::json_pointer("/check/program"));
+}
+
 Ordered device_json(const DeviceInfo& device) {
   return {{"id", device.id},
           {"name", device.name},
@@ -160,6 +167,7 @@ std::string command_of(const StoredRun& run) {
   command += fmt::format(" --seed {}", info.seed);
   add("--check-seed", "check_seed");
   if (options.value("cold", false)) command += " --flush-l2";
+  if (has_programs(info)) command += " --allow-programs";
   return command;
 }
 

@@ -1,7 +1,14 @@
 #include "tools/tune/run_options.hpp"
 
+#include <filesystem>
+
+#include "db/database_file.hpp"
+#include "db/lock_wait.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/missing_file.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
+#include "tools/cli/stop_signals.hpp"
 
 namespace evo {
 
@@ -28,6 +35,16 @@ void RunOptions::declare_output(CLI::App& app, const std::string& name) {
       app.add_flag("--json", json, "one JSON object per line on standard output");
   app.add_flag("--quiet", quiet, "no progress, only the result")->excludes(as_json);
   app.set_version_flag("--version", name + " " EVO_VERSION);
+}
+
+Store RunOptions::open_store() const {
+  if (!session.space.empty()) (void)read_space_file(session.space_file({}));
+  std::error_code unknown;
+  if (resume && !in_memory(db) && !std::filesystem::exists(db, unknown)) {
+    throw InputError("--resume: no unfinished run, because there is no file " + db +
+                     missing_file_hint(db));
+  }
+  return Store::open_waiting(db, {.stop = &stop_requested()});
 }
 
 void RunOptions::take_resumption(const CLI::App& app) {

@@ -26,6 +26,9 @@ struct RunOptions {
   void declare_run(CLI::App& app);
   /// Declares --json, --quiet and --version for the program `name`.
   void declare_output(CLI::App& app, const std::string& name);
+  /// Opens the database of --db, and creates it if it is missing. Throws InputError, without
+  /// creating it, if --space cannot be read, or if there is no run to resume.
+  [[nodiscard]] Store open_store() const;
   /// Sets `resume` if the command line that `app` parsed contains --resume.
   void take_resumption(const CLI::App& app);
 };

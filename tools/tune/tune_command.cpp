@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "db/lock_wait.hpp"
 #include "db/queries.hpp"
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
@@ -34,7 +34,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
 class TuneCommand {
  public:
   explicit TuneCommand(const TuneOptions& options)
-      : options_(options), store_(Store::open_waiting(options.db, {.stop = &stop_requested()})) {}
+      : options_(options), store_(options.open_store()) {}
 
   ExitCode run();
 
@@ -77,7 +77,7 @@ ExitCode TuneCommand::run() {
 /// Prints how to export a bundle of the winners. Names the runs only if the database has others.
 void TuneCommand::tell_bundle() const {
   const bool has_others = store_.runs().size() > runs_;
-  std::cout << "export all winners: evo-export --db " << options_.db
+  std::cout << "export all winners: evo-export --db " << join_options({&options_.db, 1})
             << (has_others ? fmt::format(" --run {}", fmt::join(green_, " --run ")) : "")
             << " --bundle DIR\n";
 }
@@ -136,11 +136,8 @@ bool TuneCommand::search(std::size_t number, Services& services) {
     const std::vector<RunId> runs = open.ids;
     try {
       goes_on = search_and_report(*bench_, store_, std::move(open), report, options_);
-    } catch (const DbError& error) {
-      throw DbError(
-          fmt::format("{}\nrun {} stopped here; once the database can be written, "
-                      "continue it with --resume",
-                      error.what(), run_));
+    } catch (...) {
+      rethrow_stopped(store_, runs);
     }
     note(runs);
   }

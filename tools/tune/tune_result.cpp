@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "engine/compile/compiler_options.hpp"
 #include "engine/gate/correctness/coverage.hpp"
 #include "engine/run/gpu_text.hpp"
 #include "engine/run/steadiness.hpp"
@@ -74,8 +75,8 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
             << gpu_text(gpu_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
-  std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
-            << " --rank 1 --out DIR\n";
+  std::cout << "export the winner: evo-export --db " << join_options({&options.db, 1}) << " --run "
+            << run << " --rank 1 --out DIR\n";
 }
 
 }  // namespace evo

@@ -117,6 +117,19 @@ TEST_F(Npy, RawBytesAreSmallFloats) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("elements of type '|V4'"));
 }
 
+TEST_F(Npy, AFailedWriteSaysWhy) {
+  const auto why = [](const std::filesystem::path& file) -> std::string {
+    try {
+      write_npy(file, Dtype::kF32, std::vector<std::byte>(4000));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "written";
+  };
+  EXPECT_EQ(why("/dev/full"), "/dev/full: cannot be written: No space left on device");
+  EXPECT_THAT(why(file_ / "y.npy"), AnyOf(HasSubstr("No such file"), HasSubstr("Not a dir")));
+}
+
 /// The file is larger than the pieces in which it is read. The first piece contains the header and
 /// the first elements.
 TEST_F(Npy, LargeDataArePassedInParts) {

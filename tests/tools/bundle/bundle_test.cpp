@@ -245,6 +245,16 @@ TEST_F(EvoExportBundle, AnOlderDatabaseIsValidOnlyWhereItWasChecked) {
             "(B == 2 && S == 512) || (B == 2 && S == 32)");
 }
 
+TEST_F(EvoExportBundle, WithoutAFinishedGenerationSaysWhatToDo) {
+  const RunId mission = start("mission");
+  const CandidateId green = add(mission, 2, 10);
+  const ProgramResult result = run("--bundle out");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("no generation was finished"), HasSubstr("--resume"),
+                                HasSubstr("--candidate")));
+  EXPECT_EQ(run("--bundle out --candidate " + std::to_string(green)).exit_code, 0);
+}
+
 TEST_F(EvoExportBundle, WhatDoesNotBelongTogetherIsRefused) {
   EXPECT_EQ(run("--bundle out").exit_code, 1);
   const RunId mission = start("mission");
@@ -263,6 +273,11 @@ TEST_F(EvoExportBundle, WhatDoesNotBelongTogetherIsRefused) {
   EXPECT_THAT(error("--bundle out --run 9"), HasSubstr("9"));
   EXPECT_THAT(error("--bundle out --run 1 --db evo.db --db evo.db"), HasSubstr("--run"));
   EXPECT_THAT(error("--out out --run 1 --run 2"), HasSubstr("--bundle only"));
+  for (const char* option : {"--out", "--t4", "--kernel-tuner-cache", "--rank"}) {
+    EXPECT_THAT(error("--bundle b " + std::string(option) + " 1"),
+                AllOf(HasSubstr("--bundle"), HasSubstr(option)));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "b"));
   EXPECT_THAT(error("--bundle out --loss-percent -1"), HasSubstr("--loss-percent"));
   EXPECT_THAT(error("--loss-percent 1 --out out"), HasSubstr("--bundle"));
   EXPECT_THAT(error("--bundle evo.db/x --run 1"), HasSubstr("--bundle evo.db/x"));

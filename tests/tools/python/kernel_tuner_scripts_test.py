@@ -91,6 +91,14 @@ drv.mem_alloc(3)
         self.assertEqual((done.returncode, done.stdout), (2, "2.0\n"), done.stderr)
         self.assertIn("pycuda.driver.mem_alloc: PyCUDA is not installed", done.stderr)
 
+    def test_help_goes_to_standard_output(self):
+        for options in (["--help"], ["run", "--help"], ["run", "-h"]):
+            done = subprocess.run([sys.executable, "-m", "evo_tune", *options],
+                                  capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": SOURCE})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), options)
+            self.assertTrue(done.stdout.startswith("usage: python -m evo_tune run"), options)
+
     def test_one_line_says_what_is_not_carried(self):
         done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")
         self.assertEqual(done.returncode, 2)

@@ -17,6 +17,7 @@ namespace evo {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr const char* kTiles = R"({"format": "evo-tune space 1", "name": "tiles", "problem": "copy",
@@ -343,6 +344,11 @@ TEST_F(Report, TheCommandMakesTheRunAgain) {
             R"(evo-record --space 'it'\''s; rm' --device cuda:0 --shape mission --count 50 )"
             "--control-every 8 --out recorded.json --max-in-flight 4 --seed 18446744073709551615 "
             "--check-seed 9");
+  for (const char* user : {"reference", "check"}) {
+    info.problem.key = user;
+    info.problem.text = std::string(R"({"name":"copy",")") + user + R"(":{"program":["python3"]}})";
+    EXPECT_THAT(command_of(store_.run(store_.start_run(info))), EndsWith(" --allow-programs"));
+  }
 }
 
 TEST(ReportTimes, AreSecondsBetweenTimesOfTheDatabase) {

@@ -96,8 +96,8 @@ def _run(arguments):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[0] != "run":
-        wants_help = bool(arguments) and arguments[0] in ("-h", "--help")
+    wants_help = not {"-h", "--help"}.isdisjoint(arguments[:2])
+    if wants_help or len(arguments) < 2 or arguments[0] != "run":
         print(_USAGE, end="", file=sys.stdout if wants_help else sys.stderr)
         return 0 if wants_help else 2
     try:
