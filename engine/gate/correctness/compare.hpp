@@ -32,8 +32,8 @@ struct Comparison {
   std::size_t worst_index = 0;
   std::string worst_value = {};
   std::string worst_expected = {};
-  bool worst_is_finite = true;  ///< whether worst_value is finite; likewise for worst_expected:
-  bool worst_expected_is_finite = true;
+  bool worst_is_finite = true;           ///< whether worst_value is finite
+  bool worst_expected_is_finite = true;  ///< whether worst_expected is finite
 };
 
 /// Compares every element of `output` with `expected`, which has the same type and number of
