@@ -20,6 +20,12 @@ struct BufferSpec {
   bool is_kept = false;   ///< true for workspaces: all timed launches share them
 };
 
+/// The bytes of a device's memory: of all memory, and of the part that is in use.
+struct MemoryUse {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t used_bytes = 0;
+};
+
 /// The buffers of a device.
 class DeviceMemory {
  public:
@@ -31,6 +37,8 @@ class DeviceMemory {
   virtual void release(BufferId buffer) = 0;
   /// The specification with which `buffer` was allocated.
   [[nodiscard]] virtual BufferSpec spec(BufferId buffer) const = 0;
+  /// Nullopt if only allocate() can tell whether there is enough memory.
+  [[nodiscard]] virtual std::optional<MemoryUse> use() const { return std::nullopt; }
   /// Copies `data` from the host to a buffer, from byte `offset` of the buffer on.
   virtual void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset = 0) = 0;
   /// Copies the bytes of a buffer, from byte `offset` on, to `data` on the host.

@@ -159,6 +159,7 @@ class Reader {
     }
     switch (instruction.opcode) {
       case Opcode::kAtom:
+      case Opcode::kCreatepolicy:
       case Opcode::kLdmatrix:
       case Opcode::kTex:
       case Opcode::kWmma:
@@ -297,8 +298,9 @@ class Reader {
   }
 
   /// Handles copies: cp.async reads global memory; bulk copies and reductions may read or write it,
-  /// and their first operand is the target.
+  /// and their first operand is the target. A prefetch does not count as a read.
   void judge_copy(const Instruction& instruction, const auto& addressed) {
+    if (has_modifier(instruction, "prefetch")) return;
     if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
       store(addressed(0));

@@ -96,7 +96,7 @@ void Lexer::eat_word() {
     at_ = behind(text_, at_, kWordStart | kDigit);
     if (peek() == '.' && is_word_char(peek(1))) {
       ++at_;
-    } else if (peek() == ':' && peek(1) == ':' && is_in(peek(2), kWordStart)) {
+    } else if (peek() == ':' && peek(1) == ':' && is_word_char(peek(2))) {
       at_ += 2;
     } else {
       return;

@@ -86,11 +86,14 @@ class FakeDevice final : public Device,
 
   /// Sets how many bytes allocate() can give in total, not counting guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
+  /// Sets what use() returns.
+  void set_use(const MemoryUse& use) { use_ = use; }
 
  private:
   // The functions of DeviceMemory.
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
+  [[nodiscard]] std::optional<MemoryUse> use() const override { return use_; }
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
   void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data, std::size_t offset) override;
@@ -150,6 +153,7 @@ class FakeDevice final : public Device,
   std::uint32_t next_id_ = 1;
   std::int64_t flushes_ = 0;
   std::size_t memory_bytes_ = std::size_t{1} << 32;
+  std::optional<MemoryUse> use_;
   int graphs_left_ = 1'000'000'000;
   bool lost_ = false;
   GpuMonitor* monitor_ = nullptr;

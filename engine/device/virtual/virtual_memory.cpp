@@ -27,6 +27,12 @@ BufferSpec VirtualMemory::spec(BufferId buffer) const {
   return {source.name, source.bytes, source.writable, source.is_kept};
 }
 
+std::optional<MemoryUse> VirtualMemory::use() const {
+  MemoryUse use = global.use();
+  use.used_bytes += textures.array_bytes();
+  return use;
+}
+
 void VirtualMemory::upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) {
   GlobalBuffer& target = at(buffer);
   if (offset > target.bytes || data.size() > target.bytes - offset) {

@@ -20,6 +20,7 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override;
+  [[nodiscard]] std::optional<MemoryUse> use() const override;
   void upload(BufferId buffer, std::span<const std::byte> data, std::size_t offset) override;
   void download(BufferId buffer, std::span<std::byte> data, std::size_t offset) override;
   void fill(BufferId buffer, std::byte value) override;

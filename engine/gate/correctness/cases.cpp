@@ -1,5 +1,7 @@
 #include "engine/gate/correctness/cases.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -102,7 +104,34 @@ std::uint64_t CaseSet::seed_of(const Shape& shape, std::size_t index) const {
   return mix_seed(options_.seed, mix_seed(name_seed(shape.name), index));
 }
 
+void CaseSet::require_room(const Shape& shape, std::size_t cases) const {
+  std::size_t missing = 0;
+  for (std::size_t index = 0; index < cases; ++index)
+    missing += cases_.contains({shape.name, index}) ? 0 : 1;
+  require_memory(shape, missing);
+}
+
+/// Throws ProblemError if the device knows that `new_cases` more cases of `shape` do not fit.
+void CaseSet::require_memory(const Shape& shape, std::size_t new_cases) const {
+  const auto memory = device_.memory().use();
+  if (!memory) return;
+  const Values values = values_of(shape);
+  std::uint64_t bytes = 0;
+  for (const Argument& argument : problem_.arguments) {
+    const bool has_buffer = argument.direction != Direction::kScalar && !argument.tensor_map &&
+                            !argument.belongs_to_kernel() && !argument.is_set_by_macros;
+    if (has_buffer) bytes += argument.bytes(values);
+  }
+  if (bytes * new_cases <= memory->total_bytes - memory->used_bytes) return;
+  throw ProblemError(fmt::format(
+      "{}: shapes.{}: the buffers of {} more case(s) of inputs and outputs take {} bytes, but {} "
+      "has {} bytes of memory, and {} are in use; use a smaller shape, or a GPU",
+      (problem_.folder / "problem.json").string(), shape.name, new_cases, bytes * new_cases,
+      device_.info().id, memory->total_bytes, memory->used_bytes));
+}
+
 std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
+  require_memory(shape, 1);
   auto data = std::make_unique<CheckCase>();
   data->shape = &shape;
   data->index = index;

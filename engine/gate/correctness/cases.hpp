@@ -101,6 +101,10 @@ class CaseSet {
   /// inputs takes long.
   void report_to(std::function<void(const std::string&)> progress) { tell_ = std::move(progress); }
 
+  /// Throws ProblemError if the device knows that it has too little memory for the buffers of the
+  /// first `cases` cases of `shape`, so that no large inputs are made in vain.
+  void require_room(const Shape& shape, std::size_t cases) const;
+
   /// Returns case number `index` (0, 1, …) of `shape`. The device's queue must be empty, because
   /// making a new case uses the device. Throws ProblemError if the reference fails, or if a
   /// comparison with its outputs could not detect wrong results.
@@ -142,6 +146,7 @@ class CaseSet {
   [[nodiscard]] const CheckCase* first_case(const CheckCase& data) const;
   [[nodiscard]] bool repeats_the_first(const CheckCase& data) const;
   [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
+  void require_memory(const Shape& shape, std::size_t new_cases) const;
   void add_argument(CheckCase& data, std::size_t position);
   void add_texture(CheckCase& data, std::size_t position, BufferId texels);
   void compute_expected(CheckCase& data);

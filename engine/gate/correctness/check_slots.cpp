@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "engine/device/guard.hpp"
 
@@ -43,6 +44,12 @@ std::string text_at(SlotWords slot, std::size_t word, Dtype dtype) {
   return element_text(dtype, reinterpret_cast<const std::byte*>(&bits));
 }
 
+bool is_finite_at(SlotWords slot, std::size_t word, Dtype dtype) {
+  const std::uint64_t bits = slot[word];
+  const auto bytes = std::as_bytes(std::span(&bits, 1)).first(size_of(dtype));
+  return std::isfinite(decode_all(dtype, bytes).front());
+}
+
 }  // namespace
 
 Comparison comparison_in(SlotWords slot, Dtype dtype, std::size_t elements) {
@@ -63,6 +70,8 @@ Comparison comparison_in(SlotWords slot, Dtype dtype, std::size_t elements) {
   found.worst_row_index = slot[kWorstRow];
   found.worst_value = text_at(slot, kWorstValue, dtype);
   found.worst_expected = text_at(slot, kWorstExpected, dtype);
+  found.worst_is_finite = is_finite_at(slot, kWorstValue, dtype);
+  found.worst_expected_is_finite = is_finite_at(slot, kWorstExpected, dtype);
   found.worst_row_value = text_at(slot, kWorstRowValue, dtype);
   found.worst_row_expected = text_at(slot, kWorstRowExpected, dtype);
   return found;

@@ -157,6 +157,8 @@ Comparison compare_with(std::span<const std::byte> output, const Expectation& ex
   };
   result.worst_value = text_at(output, result.worst_index);
   result.worst_expected = text_at(expectation.bytes(), result.worst_index);
+  result.worst_is_finite = std::isfinite(errors.value(result.worst_index));
+  result.worst_expected_is_finite = std::isfinite(expectation.values()[result.worst_index]);
   result.worst_row_value = text_at(output, result.worst_row_index);
   result.worst_row_expected = text_at(expectation.bytes(), result.worst_row_index);
   return result;
@@ -184,6 +186,19 @@ void add_figures(CheckResult& check, const Comparison& comparison) {
   check.max_row_error = std::max(check.max_row_error, comparison.max_row_error);
 }
 
+namespace {
+
+/// Says what is not finite about the first element that Comparison::non_finite counts; "" if it is
+/// the output.
+std::string place_of(const Comparison& comparison) {
+  if (!comparison.worst_is_finite) return {};
+  return comparison.worst_expected_is_finite
+             ? ", of which the first is an error that overflows a double"
+             : ", of which the first is in the reference, where the output is finite";
+}
+
+}  // namespace
+
 std::optional<std::string> violation(const Comparison& comparison, const Tolerance& tolerance,
                                      const std::string& name) {
   if (comparison.compared == 0) return "no element of '" + name + "' was compared";
@@ -192,7 +207,7 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
   const std::string* value = &comparison.worst_value;
   const std::string* expected = &comparison.worst_expected;
   if (comparison.non_finite > 0) {
-    why = std::to_string(comparison.non_finite) + " non-finite element(s)";
+    why = std::to_string(comparison.non_finite) + " non-finite element(s)" + place_of(comparison);
   } else if (!(comparison.max_abs_error <= tolerance.max_abs_error)) {
     why = "max abs error " + number(comparison.max_abs_error) + " > " +
           number(tolerance.max_abs_error);

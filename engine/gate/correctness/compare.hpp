@@ -32,6 +32,8 @@ struct Comparison {
   std::size_t worst_index = 0;
   std::string worst_value = {};
   std::string worst_expected = {};
+  bool worst_is_finite = true;           ///< whether worst_value is finite
+  bool worst_expected_is_finite = true;  ///< whether worst_expected is finite
 };
 
 /// Compares every element of `output` with `expected`, which has the same type and number of
@@ -46,7 +48,8 @@ struct Comparison {
 void add_figures(CheckResult& check, const Comparison& comparison);
 
 /// Says in one line why the comparison fails: the error and its bound (or the number of non-finite
-/// elements, or a relative L2 error of 1 or more), and the worst element of argument `name`.
+/// elements, and whether the first of them is in the output or in the reference; or a relative L2
+/// error of 1 or more), and the worst element of argument `name`.
 /// Nullopt if the comparison passes. An error that is NaN never passes. A comparison without
 /// elements fails, too; its line names only the argument.
 [[nodiscard]] std::optional<std::string> violation(const Comparison& comparison,

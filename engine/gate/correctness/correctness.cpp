@@ -187,6 +187,7 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   // kernel is at fault if the remaining memory is too small for its workspace.
   if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
     const std::size_t seeds = seeds_for(shape, job.check_kind);
+    cases_.require_room(shape, seeds);
     for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
     const auto blind = tolerances_.blind_spot(job.kernel, shape, has_drawn_inputs() ? seeds : 1);
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};

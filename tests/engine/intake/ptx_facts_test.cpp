@@ -42,6 +42,21 @@ TEST(PtxFacts, DirectionsFollowAddressesAndNotLoadedValues) {
   EXPECT_EQ(facts.dependence, "");
 }
 
+TEST(PtxFacts, PrefetchesAndPoliciesStoreNothing) {
+  const PtxFacts facts =
+      ptx_facts(kernel("cp.async.bulk.prefetch.L2.global [%rd3], 16;\n"
+                       "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%rd3, {%r1}];\n"
+                       "createpolicy.range.global.L2::evict_last.b64 %rd5, [%rd3], %r1, %r1;\n"
+                       "ld.global.L2::cache_hint.u32 %r2, [%rd3], %rd5;\n"
+                       "st.L2::cache_hint.u64 [%rd2], %rd4, %rd5;\n"
+                       "ld.u64 %rd6, [%rd2];\n"
+                       "st.global.L2::128B.u32 [%rd6], %r2;\n"),
+                "k");
+  EXPECT_TRUE(facts.parameters[0].is_loaded);
+  EXPECT_FALSE(facts.parameters[0].is_stored);
+  EXPECT_TRUE(facts.parameters[1].is_stored);
+}
+
 TEST(PtxFacts, PointersTravelThroughLocalMemory) {
   const PtxFacts facts = ptx_facts(kernel(".local .align 8 .b8 keep[16];\n"
                                           "mov.u64 %rd10, keep;\n"

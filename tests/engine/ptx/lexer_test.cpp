@@ -41,6 +41,16 @@ TEST(PtxLexer, KeepsOpcodesWholeAndCutsDirectives) {
   EXPECT_EQ(tokens[tokens.size() - 2].line, 3);
 }
 
+TEST(PtxLexer, KeepsCacheHintsInOpcodes) {
+  for (const std::string opcode :
+       {"cp.async.cg.shared.global.L2::128B", "ld.global.nc.L1::no_allocate.L2::256B.v4.f32"}) {
+    const std::string text = opcode + " [%r1], 16;";
+    const auto tokens = split_tokens(text);
+    EXPECT_EQ(tokens[0].text, opcode);
+    EXPECT_EQ(tokens[1].text, "[");
+  }
+}
+
 std::vector<Kind> kinds_of(std::string_view text) {
   std::vector<Kind> kinds;
   for (const Token& token : split_tokens(text)) kinds.push_back(token.kind);

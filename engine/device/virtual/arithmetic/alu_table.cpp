@@ -16,6 +16,7 @@ AluTable build_base() {
   AluTable table;
   simd_base::register_int(table);
   simd_base::register_bit_ops(table);
+  simd_base::register_packed_integers(table);
   simd_base::register_move(table);
   simd_base::register_float(table);
   simd_base::register_half(table);
@@ -28,6 +29,7 @@ AluTable build_avx2() {
   AluTable table;
   simd_avx2::register_int(table);
   simd_avx2::register_bit_ops(table);
+  simd_avx2::register_packed_integers(table);
   simd_avx2::register_move(table);
   simd_avx2::register_float(table);
   simd_avx2::register_half(table);

@@ -6,7 +6,7 @@
 // clang-format on
 
 // Handlers for bit fields, funnel shifts, byte permutations, lop3, dot products of bytes (dp4a,
-// dp2a), and instructions that count or find bits.
+// dp2a), and instructions that extend bits, or count or find them.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -41,6 +41,29 @@ constexpr auto bmsk_op = [](U32 first, U32 width) {
   const U32 from = is_beyond ? 0U : ~0U << (first & 31U);
   const U32 behind = reaches_end ? 0U : ~0U << ((first & 31U) + (width & 31U));
   return from & ~behind;
+};
+/// The result of szext: the lowest b bits of a, extended to 32 bits; 0 for no bits. Counts from 32
+/// on give a (kClamp), or wrap modulo 32.
+template <bool kSigned, bool kClamp>
+constexpr auto szext_op = [](U32 a, U32 b) {
+  const U32 unused = (32U - b) & 31U;
+  const U32 shifted = a << unused;
+  const U32 value =
+      kSigned ? static_cast<U32>(static_cast<S32>(shifted) >> unused) : shifted >> unused;
+  if (kClamp && b >= 32U) return a;
+  return (b & 31U) == 0 ? 0U : value;
+};
+/// The result of fns: the position of the |n|-th one of `mask` from `base` on, upwards or, if n is
+/// negative, downwards; `base` itself if n is 0 and its bit is one; otherwise all ones.
+constexpr auto fns_op = [](U32 mask, U32 base, S32 n) {
+  if (base >= 32U) return ~0U;
+  const U32 beside = n < 0 ? ~0U >> (31U - base) : ~0U << base;
+  U32 left = mask & (n == 0 ? 1U << base : beside);
+  const U32 skipped = n == 0 ? 0U : (n < 0 ? 0U - static_cast<U32>(n) : static_cast<U32>(n)) - 1U;
+  if (skipped >= static_cast<U32>(__builtin_popcount(left))) return ~0U;
+  for (U32 i = 0; i < skipped; ++i)
+    left &= n < 0 ? ~(0x80000000U >> __builtin_clz(left)) : left - 1U;
+  return static_cast<U32>(n < 0 ? 31 - __builtin_clz(left) : __builtin_ctz(left));
 };
 template <typename T>
 constexpr auto bfe_op = [](T a, U32 b, U32 c) {
@@ -193,6 +216,11 @@ void register_words(AluTable& table) {
   const std::vector<Type> two(2, Type::kB32);
   table.add("bmsk.clamp.b32", binary<U32, U32, U32, bmsk_op<true>>, Type::kB32, two);
   table.add("bmsk.wrap.b32", binary<U32, U32, U32, bmsk_op<false>>, Type::kB32, two);
+  table.add("szext.clamp.u32", binary<U32, U32, U32, szext_op<false, true>>, Type::kB32, two);
+  table.add("szext.clamp.s32", binary<U32, U32, U32, szext_op<true, true>>, Type::kB32, two);
+  table.add("szext.wrap.u32", binary<U32, U32, U32, szext_op<false, false>>, Type::kB32, two);
+  table.add("szext.wrap.s32", binary<U32, U32, U32, szext_op<true, false>>, Type::kB32, two);
+  table.add("fns.b32", ternary<U32, U32, U32, S32, fns_op>, Type::kB32, three);
   table.add("prmt.b32", ternary<U32, U32, U32, U32, prmt_op>, Type::kB32, three,
             TaintRule::kPermute);
   table.add("prmt.b32.f4e", ternary<U32, U32, U32, U32, prmt_mode_op<0>>, Type::kB32, three);

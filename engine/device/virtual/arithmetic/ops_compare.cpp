@@ -4,7 +4,7 @@
 #include "engine/device/virtual/arithmetic/simd_lanes.hpp"
 // clang-format on
 
-// Handlers that compare two registers and write predicates: for setp, and for the comparison in
+// Handlers that compare two registers and write predicates: for setp, testp, and the comparison in
 // set.
 
 namespace evo::ptx::EVO_SIMD {
@@ -121,9 +121,38 @@ void setp_narrow(Warp& warp, const Instr& in) {
 float widen_half(U16 value) { return half_to_float(value); }
 float widen_bfloat(U16 value) { return bfloat_to_float(value); }
 
+/// Executes testp. `F`: the test of the bits of a value without the sign, shifted to the left by 1.
+template <typename T, auto F>
+void testp(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AluOperands>();
+  const T* a = lane_register<const T>(warp, op.src[0]);
+  U32 mask = 0;
+  for (int l = 0; l < kWarpSize; ++l) mask |= F(static_cast<T>(a[l] << 1)) ? 1U << l : 0U;
+  U32& dst = warp.predicate(op.dst);
+  dst = (dst & ~warp.exec) | (mask & warp.exec);
+}
+
+/// `kFirstNormal` and `kInfinite`: bits of these values, shifted to the left by 1.
+template <typename T, T kFirstNormal, T kInfinite>
+void register_tests(AluTable& table, const std::string& type, Type source) {
+  const auto add = [&](const std::string& name, Handler fn) {
+    table.add("testp." + name + type, fn, Type::kPred, {source});
+  };
+  add("finite", testp<T, [](T a) { return a < kInfinite; }>);
+  add("infinite", testp<T, [](T a) { return a == kInfinite; }>);
+  add("number", testp<T, [](T a) { return a <= kInfinite; }>);
+  add("notanumber", testp<T, [](T a) { return kInfinite < a; }>);
+  // According to PTX, zeros are normal.
+  add("normal", testp<T, [](T a) { return a < kInfinite && (a == 0 || a >= kFirstNormal); }>);
+  add("subnormal", testp<T, [](T a) { return a != 0 && a < kFirstNormal; }>);
+}
+
 }  // namespace
 
 void register_compare(AluTable& table) {
+  register_tests<U32, 0x01000000U, 0xff000000U>(table, ".f32", Type::kF32);
+  register_tests<std::uint64_t, 0x0020000000000000U, 0xffe0000000000000U>(table, ".f64",
+                                                                          Type::kF64);
   auto& rows = table.helpers.setp;
   rows[0][1] = setp<U16>;
   rows[0][2] = setp<U32>;

@@ -75,6 +75,14 @@ constexpr auto max_f32 = [](float a, float b) {
   if (kNan) result = x != x ? x : result;
   return canonical(result);
 };
+/// min or max with .xorsign.abs: F(|a|, |b|) with the product of the signs of a and b.
+template <auto F>
+constexpr auto xorsign_f32 = [](float a, float b) {
+  const std::uint32_t sign = (float_bits(a) ^ float_bits(b)) & 0x80000000U;
+  const float result =
+      F(bits_float(float_bits(a) & 0x7fffffffU), bits_float(float_bits(b) & 0x7fffffffU));
+  return bits_float((float_bits(result) & 0x7fffffffU) | sign);
+};
 template <bool F>
 constexpr auto div_f32 =
     [](float a, float b) { return output<F, false>(input<F>(a) / input<F>(b)); };
@@ -209,6 +217,18 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
 // before the CPU's instruction set has been checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
+template <bool F, bool kNan>
+void register_extremes(AluTable& table, const std::string& modifiers) {
+  const auto two = [&](const std::string& name, Handler fn) {
+    table.add(name + ".f32", fn, Type::kF32, floats(2));
+  };
+  two("min" + modifiers, binary<float, float, float, min_f32<F, kNan>>);
+  two("max" + modifiers, binary<float, float, float, max_f32<F, kNan>>);
+  const std::string xorsign = modifiers + ".xorsign.abs";
+  two("min" + xorsign, binary<float, float, float, xorsign_f32<min_f32<F, kNan>>>);
+  two("max" + xorsign, binary<float, float, float, xorsign_f32<max_f32<F, kNan>>>);
+}
+
 template <bool F>
 void register_f32_approximations(AluTable& table) {
   const std::string f = F ? ".ftz.f32" : ".f32";
@@ -232,11 +252,8 @@ void register_f32_approximations(AluTable& table) {
             TaintRule::kAny, Pipe::kMufu);
   table.add("neg" + f, unary<float, float, neg_f32<F>>, Type::kF32, floats(1));
   table.add("abs" + f, unary<float, float, abs_f32<F>>, Type::kF32, floats(1));
-  table.add("min" + f, binary<float, float, float, min_f32<F, false>>, Type::kF32, floats(2));
-  table.add("max" + f, binary<float, float, float, max_f32<F, false>>, Type::kF32, floats(2));
-  const std::string nan = F ? ".ftz.NaN.f32" : ".NaN.f32";
-  table.add("min" + nan, binary<float, float, float, min_f32<F, true>>, Type::kF32, floats(2));
-  table.add("max" + nan, binary<float, float, float, max_f32<F, true>>, Type::kF32, floats(2));
+  register_extremes<F, false>(table, F ? ".ftz" : "");
+  register_extremes<F, true>(table, F ? ".ftz.NaN" : ".NaN");
 }
 
 template <bool F, bool S>

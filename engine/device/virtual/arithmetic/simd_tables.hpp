@@ -11,6 +11,7 @@ namespace evo::ptx::EVO_SIMD {
 
 void register_int(AluTable& table);
 void register_bit_ops(AluTable& table);
+void register_packed_integers(AluTable& table);
 void register_move(AluTable& table);
 void register_float(AluTable& table);
 void register_half(AluTable& table);

@@ -13,10 +13,9 @@ void decode_copy(DecodeContext& context, Modifiers& modifiers) {
   const int cache = modifiers.take_one_of({"ca", "cg"});
   modifiers.take_one_of({"shared", "shared::cta"});
   const bool global = modifiers.take("global");
-  modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
+  const std::size_t operands = modifiers.skip_cache_hints();
   modifiers.finish();
-  if (cache < 0 || !global || in.operands.size() < 3 || in.operands.size() > 4)
-    modifiers.unsupported();
+  if (cache < 0 || !global || operands < 3 || operands > 4) modifiers.unsupported();
   const Operand& size = in.operands[2];
   if (size.kind != Operand::Kind::kInteger || (size.bits != 4 && size.bits != 8 && size.bits != 16))
     context.fail("cp.async copies 4, 8 or 16 bytes");
@@ -29,7 +28,7 @@ void decode_copy(DecodeContext& context, Modifiers& modifiers) {
   op.to = to.at;
   op.from = from.at;
   op.bytes = static_cast<std::uint8_t>(size.bits);
-  if (in.operands.size() == 4) {
+  if (operands == 4) {
     const Operand& operand = in.operands[3];
     const bool predicate =
         operand.kind == Operand::Kind::kRegister &&

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_atomic.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_memory.hpp"
 
-// Decodes ld, st, ldu, prefetch, fences and atomics.
+// Decodes ld, st, ldu, prefetch, createpolicy, fences and atomics.
 
 namespace evo::ptx {
 namespace {
@@ -46,13 +47,6 @@ bool take_scope(const Program& program, Modifiers& modifiers) {
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
 }
 
-void skip_cache_hints(Modifiers& modifiers) {
-  modifiers.take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-  modifiers.take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
-                         "L1::evict_last", "L1::no_allocate"});
-  modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
-}
-
 AccessSpelling take_access(const Program& program, Modifiers& modifiers, bool is_store) {
   AccessSpelling access;
   modifiers.take("weak");
@@ -63,7 +57,7 @@ AccessSpelling take_access(const Program& program, Modifiers& modifiers, bool is
   access.order.of_cta = take_scope(program, modifiers);
   access.space = take_space(program, modifiers);
   access.order.read_only = modifiers.take("nc");
-  skip_cache_hints(modifiers);
+  if (modifiers.skip_cache_hints() != 2) modifiers.unsupported();
   const int vector = modifiers.take_one_of({"v2", "v4", "v8"});
   access.count = vector < 0 ? 1 : 2 << vector;
   access.type = modifiers.take_type();
@@ -166,7 +160,6 @@ void load_parameters(DecodeContext& context, const AccessSpelling& access, std::
 
 void decode_load(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.operands.size() != 2) context.unsupported();
   Modifiers modifiers(in);
   modifiers.take("unified");
   const AccessSpelling access = take_access(context.program(), modifiers, false);
@@ -204,7 +197,6 @@ void decode_store(DecodeContext& context) {
     decode_async_store(context, modifiers);
     return;
   }
-  if (in.operands.size() != 2) context.unsupported();
   const AccessSpelling access = take_access(context.program(), modifiers, true);
   const auto address = context.address(in.operands[0]);
   const Space space = resolve_space(access.space, address);
@@ -235,6 +227,17 @@ void decode_store(DecodeContext& context) {
   if (is_global && access.order.strong) context.program().sends_signals = true;
   emit_access(context, fn, address.at, space, access, sources);
   context.reads(sources);
+}
+
+/// Decodes createpolicy. Caches have no effect here, so all cache policies have the same value.
+void decode_policy(DecodeContext& context) {
+  const std::uint32_t dst = context.destination(context.current().operands[0], Type::kB64);
+  const std::uint32_t policy = context.constant(0, Type::kB64);
+  context.emit(alu_table().entries.at("mov.b64").fn, AluOperands{.dst = dst, .src = {policy}},
+               Pipe::kMove, TaintRule::kMove);
+  context.last_info().dst_bytes = 8;
+  context.reads(policy);
+  context.writes(dst);
 }
 
 void decode_fence(DecodeContext& context) {
@@ -289,12 +292,13 @@ void decode_atomic(DecodeContext& context) {
       std::ranges::find_if(kOps, [&](const auto& entry) { return modifiers.take(entry.first); });
   if (op == kOps.end()) modifiers.unsupported();
   modifiers.take("noftz");
+  const std::size_t given = modifiers.skip_cache_hints();
   const Type type = modifiers.take_type();
   modifiers.finish();
   const Handler fn = atomic_handler(op->second, type);
   const std::size_t first = returns ? 1 : 0;
   const std::size_t operands = op->second == AtomicOp::kCas ? 3 : 2;
-  if (fn == nullptr || in.operands.size() != first + operands) context.unsupported();
+  if (fn == nullptr || given != first + operands) context.unsupported();
   const auto address = context.address(in.operands[first]);
   out.address = address.at;
   out.operand = context.source(in.operands[first + 1], type);

@@ -32,6 +32,8 @@ Decoder decoder_of(Opcode opcode) {
       return decode_load;
     case Opcode::kSt:
       return decode_store;
+    case Opcode::kCreatepolicy:
+      return decode_policy;
     case Opcode::kMembar:
     case Opcode::kFence:
     case Opcode::kPrefetch:

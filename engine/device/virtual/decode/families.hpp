@@ -26,6 +26,7 @@ void decode_compare(DecodeContext& context);
 void decode_alu(DecodeContext& context);
 void decode_load(DecodeContext& context);
 void decode_store(DecodeContext& context);
+void decode_policy(DecodeContext& context);
 void decode_fence(DecodeContext& context);
 void decode_atomic(DecodeContext& context);
 void decode_cp_async(DecodeContext& context);

@@ -34,6 +34,15 @@ Type Modifiers::take_type() {
   return Type::kNone;
 }
 
+std::size_t Modifiers::skip_cache_hints() {
+  take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+               "L1::no_allocate"});
+  take_one_of({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  take_one_of({"L2::64B", "L2::128B", "L2::256B"});
+  return in_.operands.size() - (take("L2::cache_hint") ? 1 : 0);
+}
+
 void Modifiers::finish() const {
   if (std::ranges::find(used_, false) != used_.end()) unsupported();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ class Modifiers {
   int take_one_of(std::initializer_list<std::string_view> names);
   /// Consumes the first modifier that names a type; kNone if there is none.
   Type take_type();
+  /// Consumes the modifiers that only guide caches, such as .cg and .L2::128B. Returns the number
+  /// of the instruction's operands without the cache policy, which .L2::cache_hint puts last.
+  std::size_t skip_cache_hints();
   /// Throws PtxError ("not supported") if any modifier was not consumed.
   void finish() const;
   [[noreturn]] void unsupported(const std::string& why = {}) const;

@@ -39,17 +39,21 @@ GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool
   return *buffers_.back();
 }
 
-void GlobalMemory::require_room(const std::string& what, std::uint64_t bytes,
-                                std::uint64_t others) const {
+MemoryUse GlobalMemory::use() const {
   // A byte of device memory takes two bytes of host memory: one for the value, and one that says
   // whether it was written.
-  constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
-  std::uint64_t used = others;
-  for (const auto& buffer : buffers_) used += buffer->bytes;
-  if (bytes <= kMemoryBytes && used <= kMemoryBytes - bytes) return;
+  MemoryUse use{.total_bytes = 4ULL << 30};
+  for (const auto& buffer : buffers_) use.used_bytes += buffer->bytes;
+  return use;
+}
+
+void GlobalMemory::require_room(const std::string& what, std::uint64_t bytes,
+                                std::uint64_t others) const {
+  const auto [total, used] = use();
+  if (bytes <= total && used + others <= total - bytes) return;
   throw DeviceMemoryError("allocating " + what + " (" + std::to_string(bytes) +
-                          " bytes) failed: virtual devices have " +
-                          std::to_string(kMemoryBytes >> 30) + " GiB of memory");
+                          " bytes) failed: virtual devices have " + std::to_string(total >> 30) +
+                          " GiB of memory");
 }
 
 void GlobalMemory::release(const GlobalBuffer& buffer) {

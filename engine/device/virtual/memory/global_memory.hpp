@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/device/device_memory.hpp"
+
 namespace evo::ptx {
 
 /// The start addresses of shared and local memory in the generic address space, and of global
@@ -54,6 +56,7 @@ class GlobalMemory {
   /// Throws DeviceMemoryError, naming `what`, if device memory cannot hold `bytes` more bytes
   /// besides its buffers and `others` other bytes.
   void require_room(const std::string& what, std::uint64_t bytes, std::uint64_t others) const;
+  [[nodiscard]] MemoryUse use() const;
 
   /// The buffer that contains `address`, or null.
   [[nodiscard]] GlobalBuffer* find(std::uint64_t address) const;

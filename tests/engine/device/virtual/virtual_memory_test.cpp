@@ -18,6 +18,9 @@ TEST(VirtualMemory, EndsAndBuffersHaveASize) {
                DeviceMemoryError);
   EXPECT_THROW((void)device->memory().allocate({"huge", ~std::size_t{0}, true}), DeviceMemoryError);
   const BufferId buffer = device->memory().allocate({"small", 8, true});
+  ASSERT_TRUE(device->memory().use());
+  EXPECT_EQ(device->memory().use()->total_bytes, std::uint64_t{4} << 30);
+  EXPECT_EQ(device->memory().use()->used_bytes, 8U);
   std::vector<std::byte> nine(9);
   EXPECT_THROW(device->memory().upload(buffer, nine), InputError);
   EXPECT_THROW(device->memory().upload(buffer, std::span(nine).first(2), 7), InputError);

@@ -1,5 +1,6 @@
 #include "engine/gate/correctness/cases.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
@@ -72,6 +73,38 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
   EXPECT_NE(content("one", 4, kFactors), content("one", 0, kFactors));
   EXPECT_NE(content("one", 5, kFactors), content("one", 4, kFactors));
   EXPECT_NE(content("two", 0, kFactors), content("one", 0, kFactors));
+}
+
+TEST(Cases, ThatDoNotFitAreRefusedBeforeAnInputIsMade) {
+  const sample::TemporaryFolder folder;
+  const Problem problem = problem_with_constant(folder.path());
+  fake::FakeDevice device = device_without_kernels();
+  const auto work = make_host_work(device);
+  ProblemPrograms programs(problem);
+  CaseSet cases(*work, problem, programs, std::nullopt, {.seed = 9});
+  const Shape& shape = problem.shape("two");
+  int made = 0;
+  cases.report_to([&](const std::string&) { ++made; });
+  // A case has 64 + 8 floats; the size of y depends on the kernel.
+  device.set_use({.total_bytes = 1000, .used_bytes = 100});
+  EXPECT_NO_THROW(cases.require_room(shape, 3));
+  try {
+    cases.require_room(shape, 4);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(
+        error.what(),
+        testing::HasSubstr("shapes.two: the buffers of 4 more case(s) of inputs and outputs "
+                           "take 1152 bytes, but " +
+                           device.info().id + " has 1000 bytes of memory, and 100 are in use"));
+  }
+  (void)cases.inputs(shape, 0);
+  EXPECT_NO_THROW(cases.require_room(shape, 4));
+  EXPECT_EQ(made, 2);
+  device.set_use({.total_bytes = 1000, .used_bytes = 800});
+  EXPECT_THROW((void)cases.inputs(shape, 1), ProblemError);
+  EXPECT_EQ(made, 2);
+  EXPECT_NO_THROW(cases.require_room(shape, 1));
 }
 
 TEST(Cases, ContentsThatDoNotDependOnTheSeedAreKeptOnce) {

@@ -65,6 +65,22 @@ TEST(Compare, NanAndInfinityNeverPass) {
   EXPECT_TRUE(violation(compare_f32({kInfinity}, {-kInfinity}), anything, "y").has_value());
 }
 
+TEST(Compare, ThePlaceOfTheFirstNonFiniteElementIsNamed) {
+  const auto why = [](Dtype dtype, double output, double expected) {
+    return violation(compare_as(dtype, {1, output, 2}, {1, expected, kNan}), kTolerance, "y")
+        .value_or("");
+  };
+  EXPECT_EQ(why(Dtype::kF32, kNan, 3), "2 non-finite element(s); worst: y[1] = nan, expected 3");
+  EXPECT_EQ(why(Dtype::kF16, 0, kNan),
+            "2 non-finite element(s), of which the first is in the reference, where the output is "
+            "finite; worst: y[1] = 0, expected nan");
+  EXPECT_EQ(why(Dtype::kF32, kInfinity, kNan),
+            "2 non-finite element(s); worst: y[1] = inf, expected nan");
+  EXPECT_THAT(why(Dtype::kF64, 1.5e308, -1.5e308),
+              HasSubstr("2 non-finite element(s), of which the first is an error that overflows a "
+                        "double; worst: y[1] = 1.5e+308"));
+}
+
 TEST(Compare, TheSameSpecialValueIsEqual) {
   EXPECT_FALSE(violation(compare_f32({kInfinity, 1}, {kInfinity, 1}), kTolerance, "y"));
   EXPECT_FALSE(violation(compare_f32({kNan, 1}, {kNan, 1}), kTolerance, "y"));

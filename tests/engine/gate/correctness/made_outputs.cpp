@@ -143,6 +143,8 @@ void expect_same(const Comparison& found, const Comparison& expected) {
   EXPECT_EQ(found.worst_index, expected.worst_index);
   EXPECT_EQ(found.worst_value, expected.worst_value);
   EXPECT_EQ(found.worst_expected, expected.worst_expected);
+  EXPECT_EQ(found.worst_is_finite, expected.worst_is_finite);
+  EXPECT_EQ(found.worst_expected_is_finite, expected.worst_expected_is_finite);
 }
 
 }  // namespace evo
