@@ -42,6 +42,9 @@ struct HelperHandlers {
   Handler setp[3][4] = {};
   Handler setp_f16 = nullptr;
   Handler setp_bf16 = nullptr;
+  Handler setp_f16x2 = nullptr;
+  Handler setp_bf16x2 = nullptr;
+  Handler select_halves = nullptr;  ///< of set for pairs; AluOperands
 };
 
 /// The handlers for one instruction set of the host CPU.

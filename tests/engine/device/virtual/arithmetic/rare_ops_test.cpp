@@ -6,69 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <random>
 
-#include "tests/engine/device/virtual/test_gpu.hpp"
+#include "tests/engine/device/virtual/arithmetic/formulas.hpp"
 
 namespace evo::test {
 namespace {
-
-using U32 = std::uint32_t;
-using Words = std::vector<U32>;
-
-constexpr std::size_t kOperands = 512;
-
-/// Executes `line`, which computes %r4 from %r1, %r2 and %r3 (the same bits: %f1, %f2), once for
-/// each element of the operands.
-Words results_of(const std::string& line, const Words& a, const Words& b, const Words& c) {
-  TestGpu gpu("virtual:h200");
-  const std::vector<KernelArgument> arguments = {
-      gpu.input("a", a), gpu.input("b", b), gpu.input("c", c), gpu.output<U32>("out", a.size())};
-  const std::string ptx =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
-      ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out)\n"
-      "{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<8>;\n"
-      "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
-      "ld.param.u64 %rd4, [out];\nmov.u32 %r5, %tid.x;\nmul.wide.u32 %rd5, %r5, 4;\n"
-      "add.s64 %rd1, %rd1, %rd5;\nadd.s64 %rd2, %rd2, %rd5;\nadd.s64 %rd3, %rd3, %rd5;\n"
-      "add.s64 %rd4, %rd4, %rd5;\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd2];\n"
-      "ld.global.u32 %r3, [%rd3];\nmov.b32 %f1, %r1;\nmov.b32 %f2, %r2;\n" +
-      line + "\nst.global.u32 [%rd4], %r4;\nret;\n}\n";
-  const auto threads = static_cast<U32>(a.size());
-  EXPECT_EQ(text_of(gpu.run(ptx, "k", {{1, 1, 1}, {threads, 1, 1}}, arguments)), "") << line;
-  return gpu.read<U32>(std::get<BufferId>(arguments[3]), a.size());
-}
-
-/// Random words of all magnitudes, and edge cases.
-Words random_words(std::mt19937& random) {
-  static const Words kEdges = {0,           1,           0x7fffffffU, 0x80000000U, 0xffffffffU,
-                               0x00ff00ffU, 0xff00ff00U, 0x80008000U, 0x7fff7fffU, 0x7f800000U,
-                               0xff800000U, 0x7fc00000U, 0xffc00000U, 0x00800000U, 0x007fffffU,
-                               0x80000001U, 0x3f800000U, 0xbf800000U, 31,          32,
-                               33,          255,         256,         0xffffff80U, 0xffff8000U};
-  Words words;
-  for (std::size_t i = 0; i < kOperands; ++i) {
-    const U32 word = static_cast<U32>(random());
-    words.push_back(i % 3 == 0   ? kEdges[word % kEdges.size()]
-                    : i % 3 == 1 ? word
-                                 : word >> (random() % 32));
-  }
-  return words;
-}
-
-using Formula = std::function<U32(U32, U32, U32)>;
-
-void expect_formula(const std::string& line, const Formula& formula) {
-  std::mt19937 random(7);
-  const Words a = random_words(random);
-  const Words b = random_words(random);
-  const Words c = random_words(random);
-  const Words results = results_of(line, a, b, c);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(results[i], formula(a[i], b[i], c[i]))
-        << line << std::hex << " of " << a[i] << " " << b[i] << " " << c[i];
-  }
-}
 
 std::int64_t as_signed(U32 word) { return static_cast<std::int32_t>(word); }
 
