@@ -132,6 +132,7 @@ constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
 // bf16 is converted to f32 by a shift, so a bf16 NaN keeps its payload.
 constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
+constexpr auto bf16_to_f64 = [](U16 a) { return static_cast<double>(bfloat_to_float(a)); };
 constexpr auto f64_to_f16 = [](double a) {
   if (a == a) return double_to_half(a);
   const U64 bits = __builtin_bit_cast(U64, a);
@@ -244,6 +245,7 @@ void register_convert(AluTable& table) {
   one("ftz.f32.f16", unary<float, U16, f16_to_f32>, Type::kF32, Type::kB16);
   one("f32.bf16", unary<float, U16, bf16_to_f32>, Type::kF32, Type::kB16);
   one("f64.f16", unary<double, U16, f16_to_f64>, Type::kF64, Type::kB16);
+  one("f64.bf16", unary<double, U16, bf16_to_f64>, Type::kF64, Type::kB16);
   one("rn.f16.f64", unary<U16, double, f64_to_f16>, Type::kB16, Type::kF64);
   one("rn.f16.f32", unary<U16, float, f32_to_f16>, Type::kB16, Type::kF32);
   one("rz.f16.f32", unary<U16, float, f32_to_f16_rz>, Type::kB16, Type::kF32);
