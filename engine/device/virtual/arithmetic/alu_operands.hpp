@@ -14,6 +14,10 @@ struct AluOperands {
   auto register_fields() { return std::tie(dst, src); }
 };
 
+/// The state that mbarrier.arrive returns: the number of the phase, and from this bit on, the number
+/// of pending arrivals.
+inline constexpr int kPendingShift = 40;
+
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 

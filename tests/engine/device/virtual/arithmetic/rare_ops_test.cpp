@@ -179,5 +179,47 @@ TEST(ExtremesOfMagnitudes, HaveTheProductOfTheSigns) {
   }
 }
 
+TEST(MultiplyAdd, OfTheHighHalfSaturates) {
+  expect_formula("mad.hi.sat.s32 %r4, %r1, %r2, %r3;", [](U32 a, U32 b, U32 c) {
+    const std::int64_t sum = (as_signed(a) * as_signed(b) >> 32) + as_signed(c);
+    return word_of(std::clamp(sum, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
+  });
+}
+
+TEST(LogicOfThree, CombinesItsResultWithAPredicate) {
+  const std::string result = ";\nselp.u32 %r7, 1, 0, %p1;\nxor.b32 %r4, %r6, %r7;";
+  const auto chosen = [](U32 a, U32 b, U32 c) { return (a & b) | (~a & c); };
+  expect_formula(
+      "setp.gt.u32 %p0, %r1, %r2;\nlop3.or.b32 %r6|%p1, %r1, %r2, %r3, 0xca, %p0" + result,
+      [&](U32 a, U32 b, U32 c) {
+        const U32 word = chosen(a, b, c);
+        return word ^ (word != 0 || a > b ? 1U : 0U);
+      });
+  expect_formula(
+      "setp.gt.u32 %p0, %r1, %r2;\nmov.u32 %r6, 0;\n"
+      "lop3.and.b32 _|%p1, %r1, %r2, %r3, 0xca, !%p0" +
+          result,
+      [&](U32 a, U32 b, U32 c) { return chosen(a, b, c) != 0 && a <= b ? 1U : 0U; });
+}
+
+TEST(VectorsOfBytes, AreMovedToAndFromRegisters) {
+  expect_formula(
+      ".reg .b8 %c<4>;\n.reg .b16 %h<4>;\nmov.b32 {%c0, %c1, %c2, %c3}, %r1;\n"
+      "mov.b16 %h1, {%c3, %c0};\nmov.b16 {%c0, %c3}, %h1;\nmov.b16 %h2, {%c2, 7};\n"
+      "mov.b16 %h3, {%c0, %c3};\nmov.b32 %r4, {%h2, %h3};",
+      [](U32 a, U32, U32) { return (a >> 16 & 0xffU) | 0x700U | (a >> 24) << 16 | a << 24; });
+}
+
+TEST(MbarrierStates, TellTheArrivalsThatWerePending) {
+  EXPECT_EQ(results_of(".shared .align 8 .b64 bar;\n.reg .b64 %s<2>;\n"
+                       "mbarrier.init.shared.b64 [bar], 5;\n"
+                       "mbarrier.arrive.noComplete.shared.b64 %s0, [bar], 2;\n"
+                       "mbarrier.arrive_drop.noComplete.shared.b64 %s1, [bar], 1;\n"
+                       "mbarrier.pending_count.b64 %r6, %s0;\n"
+                       "mbarrier.pending_count.b64 %r7, %s1;\nmad.lo.u32 %r4, %r6, 16, %r7;",
+                       {0}, {0}, {0}),
+            Words{0x53});
+}
+
 }  // namespace
 }  // namespace evo::test
