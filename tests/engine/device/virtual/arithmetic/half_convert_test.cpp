@@ -126,6 +126,38 @@ TEST(ConversionsToHalves, OfFloatsRoundOnce) {
   }
 }
 
+TEST(ConversionsToHalves, SaturateToFiniteNumbersAndCutNegativeOnes) {
+  for (const NarrowFormat& format : {kF16, kBf16}) {
+    for (const std::string mode : {"rn", "rz"}) {
+      for (const std::string ending : {"", ".relu", ".satfinite", ".relu.satfinite"}) {
+        const auto element = [&](U32 bits) {
+          const Real value = float_of(bits);
+          const bool is_cut = ending.find("relu") != std::string::npos && value <= 0;
+          const U32 half = rounded(format, mode, is_cut ? Real{0} : value);
+          const bool is_infinite = (half & 0x7fffU) == format.infinity;
+          return is_infinite && ending.find("satfinite") != std::string::npos ? half - 1 : half;
+        };
+        const std::string cvt = "cvt." + mode + ending + "." + format.name;
+        expect_formula(cvt + "x2.f32 %r4, %f1, %f2;",
+                       [&](U32 a, U32 b, U32) { return element(a) << 16 | element(b); });
+        expect_formula(kHalfRegisters + cvt + ".f32 %h3, %f1;" + kStoreHalf,
+                       [&](U32 a, U32, U32) { return element(a); });
+      }
+    }
+  }
+}
+
+TEST(ConversionsToFp8, AreTheSameFromHalvesAndFromFloats) {
+  for (const std::string mode : {"cvt.rn.satfinite.", "cvt.rn.satfinite.relu."}) {
+    for (const std::string type : {"e4m3x2", "e5m2x2"}) {
+      expect_formula(kHalfRegisters + "mov.b32 {%h1, %h2}, %r1;\ncvt.f32.f16 %f1, %h1;\n" +
+                         "cvt.f32.f16 %f2, %h2;\n" + mode + type + ".f32 %h3, %f2, %f1;\n" + mode +
+                         type + ".f16x2 %h2, %r1;\nxor.b16 %h3, %h3, %h2;" + kStoreHalf,
+                     [](U32, U32, U32) { return 0U; });
+    }
+  }
+}
+
 TEST(ConversionsOfIntegers, Saturate) {
   const std::string types[] = {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"};
   for (const std::string& to : types) {

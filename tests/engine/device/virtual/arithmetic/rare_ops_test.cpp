@@ -180,9 +180,15 @@ TEST(ExtremesOfMagnitudes, HaveTheProductOfTheSigns) {
 }
 
 TEST(MultiplyAdd, OfTheHighHalfSaturates) {
-  expect_formula("mad.hi.sat.s32 %r4, %r1, %r2, %r3;", [](U32 a, U32 b, U32 c) {
-    const std::int64_t sum = (as_signed(a) * as_signed(b) >> 32) + as_signed(c);
+  const auto clamp = [](std::int64_t sum) {
     return word_of(std::clamp(sum, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
+  };
+  expect_formula("mad.hi.sat.s32 %r4, %r1, %r2, %r3;", [&](U32 a, U32 b, U32 c) {
+    return clamp((as_signed(a) * as_signed(b) >> 32) + as_signed(c));
+  });
+  expect_formula("mad24.hi.sat.s32 %r4, %r1, %r2, %r3;", [&](U32 a, U32 b, U32 c) {
+    const std::int64_t product = (as_signed(a << 8) >> 8) * (as_signed(b << 8) >> 8);
+    return clamp(as_signed(word_of(product >> 16)) + as_signed(c));
   });
 }
 
