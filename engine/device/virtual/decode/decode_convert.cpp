@@ -207,7 +207,8 @@ void float_to_float(DecodeContext& context, const Conversion& c) {
     const std::uint32_t rounded = context.new_register(Type::kF32);
     step(context, entries.at(half ? "cvt.f32.f16" : "cvt.f32.bf16").fn, wide, Type::kF32, source);
     rounding_step(context, alu_table().helpers.same_f32,
-                  {.dst = rounded, .source = wide, .rounding = *c.integral}, Type::kF32);
+                  {.dst = rounded, .source = wide, .rounding = *c.integral, .sat = c.sat},
+                  Type::kF32);
     step(context, entries.at(half ? "cvt.rn.f16.f32" : "cvt.rn.bf16.f32").fn, dst, Type::kB16,
          rounded);
     return;

@@ -126,6 +126,12 @@ TEST(ConversionsToHalves, OfFloatsRoundOnce) {
   }
 }
 
+TEST(ConversionsToHalves, RoundToIntegralValuesThatSaturate) {
+  expect_formula(
+      kHalfRegisters + "mov.b32 {%h1, _}, %r1;\ncvt.rni.sat.f16.f16 %h3, %h1;" + kStoreHalf,
+      [](U32 a, U32, U32) { return value_of_half(a & 0xffffU) > 0.5 ? 0x3c00U : 0U; });
+}
+
 TEST(ConversionsToHalves, SaturateToFiniteNumbersAndCutNegativeOnes) {
   for (const NarrowFormat& format : {kF16, kBf16}) {
     for (const std::string mode : {"rn", "rz"}) {
