@@ -14,6 +14,10 @@ struct AluOperands {
   auto register_fields() { return std::tie(dst, src); }
 };
 
+/// The state that mbarrier.arrive returns holds the number of the phase and, from this bit on, the
+/// number of pending arrivals.
+inline constexpr int kPendingShift = 40;
+
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
@@ -63,8 +67,8 @@ enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 /// The operands of setp, which compares a and b, combines the result and its negation with the
 /// predicate `third`, and writes the combined values to `holds` and `opposite`.
 struct CompareOperands {
-  std::uint32_t holds = kNoRegister;
-  std::uint32_t opposite = kNoRegister;
+  std::uint32_t holds = kNoRegister;     ///< for pairs: the result of the lower halves
+  std::uint32_t opposite = kNoRegister;  ///< for pairs: the result of the upper halves
   std::uint32_t a = kNoRegister;
   std::uint32_t b = kNoRegister;
   std::uint32_t third = kNoRegister;

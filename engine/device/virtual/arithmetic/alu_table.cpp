@@ -21,6 +21,7 @@ AluTable build_base() {
   simd_base::register_float(table);
   simd_base::register_half(table);
   simd_base::register_convert(table);
+  simd_base::register_convert_to_half(table);
   simd_base::register_compare(table);
   return table;
 }
@@ -34,6 +35,7 @@ AluTable build_avx2() {
   simd_avx2::register_float(table);
   simd_avx2::register_half(table);
   simd_avx2::register_convert(table);
+  simd_avx2::register_convert_to_half(table);
   simd_avx2::register_compare(table);
   return table;
 }

@@ -30,6 +30,15 @@ struct HelperHandlers {
   /// with AluOperands.
   Handler integer_to_f64[2][3] = {};
   Handler integer_to_f32[2][3] = {};
+  /// The same to f32, rounding to odd.
+  Handler integer_to_odd[2][3] = {};
+  Handler f64_to_odd = nullptr;  ///< from f64 to f32, rounding to odd; AluOperands
+  /// Handlers of cvt from f32, with any rounding, with ConvertOperands.
+  Handler f32_to_f16 = nullptr;
+  Handler f32_to_bf16 = nullptr;
+  /// Handlers that saturate 64-bit integers to integers, by [source is signed][destination is
+  /// signed][log2 of the destination's bytes], with AluOperands. Results of 8 bits are extended.
+  Handler saturate[2][2][4] = {};
   /// Handlers that convert floats to integers, by [signed][log2 of the integer's bytes], with
   /// ConvertOperands.
   Handler f64_to_integer[2][4] = {};
@@ -42,6 +51,9 @@ struct HelperHandlers {
   Handler setp[3][4] = {};
   Handler setp_f16 = nullptr;
   Handler setp_bf16 = nullptr;
+  Handler setp_f16x2 = nullptr;
+  Handler setp_bf16x2 = nullptr;
+  Handler select_halves = nullptr;  ///< of set for pairs; AluOperands
 };
 
 /// The handlers for one instruction set of the host CPU.

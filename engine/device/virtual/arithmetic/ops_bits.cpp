@@ -65,6 +65,7 @@ constexpr auto fns_op = [](U32 mask, U32 base, S32 n) {
     left &= n < 0 ? ~(0x80000000U >> __builtin_clz(left)) : left - 1U;
   return static_cast<U32>(n < 0 ? 31 - __builtin_clz(left) : __builtin_ctz(left));
 };
+constexpr auto pending_op = [](U64 state) { return static_cast<U32>(state >> kPendingShift); };
 template <typename T>
 constexpr auto bfe_op = [](T a, U32 b, U32 c) {
   const U32 position = b & 0xffU;
@@ -220,6 +221,7 @@ void register_words(AluTable& table) {
   table.add("szext.clamp.s32", binary<U32, U32, U32, szext_op<true, true>>, Type::kB32, two);
   table.add("szext.wrap.u32", binary<U32, U32, U32, szext_op<false, false>>, Type::kB32, two);
   table.add("szext.wrap.s32", binary<U32, U32, U32, szext_op<true, false>>, Type::kB32, two);
+  table.add("mbarrier.pending_count.b64", unary<U32, U64, pending_op>, Type::kB32, {Type::kB64});
   table.add("fns.b32", ternary<U32, U32, U32, S32, fns_op>, Type::kB32, three);
   table.add("prmt.b32", ternary<U32, U32, U32, U32, prmt_op>, Type::kB32, three,
             TaintRule::kPermute);

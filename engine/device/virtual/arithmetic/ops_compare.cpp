@@ -13,8 +13,8 @@ namespace {
 using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 
-/// Combines the result of a comparison with the third operand of setp, and writes p and q.
-void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
+/// Combines two results of comparisons with the third operand of setp, and writes p and q.
+void write_results(Warp& warp, const CompareOperands& op, U32 first, U32 second) {
   const Combine combine = op.combine;
   U32 third = combine == Combine::kNone ? 0 : warp.predicate(op.third);
   if (op.negated) third = ~third;
@@ -25,8 +25,8 @@ void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
     return value;
   };
   const U32 exec = warp.exec;
-  const U32 p = combined(compared);
-  const U32 q = combined(~compared);
+  const U32 p = combined(first);
+  const U32 q = combined(second);
   if (op.holds != kNoRegister) {
     U32& dst = warp.predicate(op.holds);
     dst = (dst & ~exec) | (p & exec);
@@ -35,6 +35,10 @@ void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
     U32& dst = warp.predicate(op.opposite);
     dst = (dst & ~exec) | (q & exec);
   }
+}
+
+void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
+  write_results(warp, op, compared, ~compared);
 }
 
 template <typename T, typename F>
@@ -104,22 +108,54 @@ void setp_f32(Warp& warp, const Instr& in) {
   write_result(warp, op, compare<float>(op.op, x, y));
 }
 
-template <float (*kWiden)(U16)>
-void setp_narrow(Warp& warp, const Instr& in) {
-  const auto& op = in.as<CompareOperands>();
-  const U16* a = lane_register<const U16>(warp, op.a);
-  const U16* b = lane_register<const U16>(warp, op.b);
+/// With .ftz, a subnormal f16 is compared as zero; bf16 has no .ftz.
+float widen_half(U16 value, bool ftz) {
+  return ftz && (value & 0x7c00U) == 0 ? 0.0F : half_to_float(value);
+}
+float widen_bfloat(U16 value, bool) { return bfloat_to_float(value); }
+
+/// Compares the 16-bit floats that start at bit `kShift` of registers of type T.
+template <float (*kWiden)(U16, bool), typename T, int kShift>
+EVO_INLINE U32 compare_narrow(Warp& warp, const CompareOperands& op) {
+  const T* a = lane_register<const T>(warp, op.a);
+  const T* b = lane_register<const T>(warp, op.b);
   alignas(64) float x[kWarpSize];
   alignas(64) float y[kWarpSize];
   for (int l = 0; l < kWarpSize; ++l) {
-    x[l] = kWiden(a[l]);
-    y[l] = kWiden(b[l]);
+    x[l] = kWiden(static_cast<U16>(a[l] >> kShift), op.ftz);
+    y[l] = kWiden(static_cast<U16>(b[l] >> kShift), op.ftz);
   }
-  write_result(warp, op, compare<float>(op.op, x, y));
+  return compare<float>(op.op, x, y);
 }
 
-float widen_half(U16 value) { return half_to_float(value); }
-float widen_bfloat(U16 value) { return bfloat_to_float(value); }
+template <float (*kWiden)(U16, bool)>
+void setp_narrow(Warp& warp, const Instr& in) {
+  const auto& op = in.as<CompareOperands>();
+  write_result(warp, op, compare_narrow<kWiden, U16, 0>(warp, op));
+}
+
+/// Executes setp of pairs: p tells about the lower halves, and q about the upper halves.
+template <float (*kWiden)(U16, bool)>
+void setp_pairs(Warp& warp, const Instr& in) {
+  const auto& op = in.as<CompareOperands>();
+  const U32 lower = compare_narrow<kWiden, U32, 0>(warp, op);
+  write_results(warp, op, lower, compare_narrow<kWiden, U32, 16>(warp, op));
+}
+
+/// Selects each half of src[0] whose predicate is true: src[1] for the lower half, src[2] for the
+/// upper half. The other halves become 0.
+void select_halves(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AluOperands>();
+  const U32* value = lane_register<const U32>(warp, op.src[0]);
+  const U32 lower = warp.predicate(op.src[1]);
+  const U32 upper = warp.predicate(op.src[2]);
+  alignas(64) U32 result[kWarpSize];
+  for (int l = 0; l < kWarpSize; ++l) {
+    const U32 mask = (0U - ((lower >> l) & 1U)) >> 16 | (0U - ((upper >> l) & 1U)) << 16;
+    result[l] = value[l] & mask;
+  }
+  blend(lane_register<U32>(warp, op.dst), result, warp.exec);
+}
 
 /// Executes testp. `F`: the test of the bits of a value without the sign, shifted to the left by 1.
 template <typename T, auto F>
@@ -164,6 +200,9 @@ void register_compare(AluTable& table) {
   rows[2][3] = setp<double>;
   table.helpers.setp_f16 = setp_narrow<widen_half>;
   table.helpers.setp_bf16 = setp_narrow<widen_bfloat>;
+  table.helpers.setp_f16x2 = setp_pairs<widen_half>;
+  table.helpers.setp_bf16x2 = setp_pairs<widen_bfloat>;
+  table.helpers.select_halves = select_halves;
 }
 
 }  // namespace evo::ptx::EVO_SIMD

@@ -132,6 +132,7 @@ constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
 // bf16 is converted to f32 by a shift, so a bf16 NaN keeps its payload.
 constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
+constexpr auto bf16_to_f64 = [](U16 a) { return static_cast<double>(bfloat_to_float(a)); };
 constexpr auto f64_to_f16 = [](double a) {
   if (a == a) return double_to_half(a);
   const U64 bits = __builtin_bit_cast(U64, a);
@@ -143,6 +144,16 @@ constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
+constexpr auto f32_to_f16_rz_relu = [](float a) { return float_to_half_rz(a <= 0.0F ? 0.0F : a); };
+constexpr auto f32_to_bf16_rz_relu = [](float a) {
+  return float_to_bfloat_rz(a <= 0.0F ? 0.0F : a);
+};
+/// F with .satfinite: infinity becomes the largest finite number, whose bits are one less.
+template <auto F, U16 kInfinity>
+constexpr auto satfinite = [](float a) {
+  const U16 bits = F(a);
+  return static_cast<U16>((bits & 0x7fffU) == kInfinity ? bits - 1 : bits);
+};
 // In a conversion to tf32, a NaN is truncated, not rounded, so a NaN whose payload is only in the
 // low bits becomes infinity.
 constexpr auto f32_to_tf32 = [](float a) {
@@ -200,6 +211,24 @@ void register_integer_results(Handler (&row)[2][4]) {
   row[1][3] = float_to_integer<S64, S64, F>;
 }
 
+/// Registers a cvt from f32 to a 16-bit float, and from two f32 to a pair.
+template <auto F>
+void register_narrowing(AluTable& table, const std::string& mode, const std::string& type) {
+  table.add("cvt." + mode + "." + type + ".f32", unary<U16, float, F>, Type::kB16, {Type::kF32},
+            TaintRule::kAny, Pipe::kConvert);
+  table.add("cvt." + mode + "." + type + "x2.f32", binary<U32, float, float, pack_halves<F>>,
+            Type::kB32, {Type::kF32, Type::kF32}, TaintRule::kAny, Pipe::kConvert);
+}
+
+template <auto F, auto kRelu, U16 kInfinity>
+void register_narrowings(AluTable& table, const std::string& mode, const std::string& type) {
+  register_narrowing<F>(table, mode, type);
+  register_narrowing<kRelu>(table, mode + ".relu", type);
+  register_narrowing<satfinite<F, kInfinity>>(table, mode + ".satfinite", type);
+  for (const char* order : {".relu.satfinite", ".satfinite.relu"})
+    register_narrowing<satfinite<kRelu, kInfinity>>(table, mode + order, type);
+}
+
 void register_packed(AluTable& table) {
   const auto two_floats = [&](const std::string& name, Handler fn, Type dst) {
     table.add("cvt." + name, fn, dst, {Type::kF32, Type::kF32}, TaintRule::kAny, Pipe::kConvert);
@@ -207,14 +236,10 @@ void register_packed(AluTable& table) {
   const auto one = [&](const std::string& name, Handler fn, Type dst, Type src) {
     table.add("cvt." + name, fn, dst, {src}, TaintRule::kAny, Pipe::kConvert);
   };
-  two_floats("rn.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16>>, Type::kB32);
-  two_floats("rz.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16_rz>>, Type::kB32);
-  two_floats("rn.relu.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16_relu>>,
-             Type::kB32);
-  two_floats("rn.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16>>, Type::kB32);
-  two_floats("rz.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16_rz>>, Type::kB32);
-  two_floats("rn.relu.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16_relu>>,
-             Type::kB32);
+  register_narrowings<f32_to_f16, f32_to_f16_relu, 0x7c00>(table, "rn", "f16");
+  register_narrowings<f32_to_f16_rz, f32_to_f16_rz_relu, 0x7c00>(table, "rz", "f16");
+  register_narrowings<f32_to_bf16, f32_to_bf16_relu, 0x7f80>(table, "rn", "bf16");
+  register_narrowings<f32_to_bf16_rz, f32_to_bf16_rz_relu, 0x7f80>(table, "rz", "bf16");
   two_floats("rn.satfinite.e4m3x2.f32", binary<U16, float, float, pack_bytes<to_e4m3>>, Type::kB16);
   two_floats("rn.satfinite.e5m2x2.f32", binary<U16, float, float, pack_bytes<to_e5m2>>, Type::kB16);
   two_floats("rn.satfinite.relu.e4m3x2.f32", binary<U16, float, float, pack_bytes<to_e4m3_relu>>,
@@ -227,6 +252,10 @@ void register_packed(AluTable& table) {
       Type::kB32);
   one("rn.f16x2.e4m3x2", unary<U32, U16, unpack_bytes<from_e4m3>>, Type::kB32, Type::kB16);
   one("rn.f16x2.e5m2x2", unary<U32, U16, unpack_bytes<from_e5m2>>, Type::kB32, Type::kB16);
+  one("rn.satfinite.relu.e4m3x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e4m3_relu>>,
+      Type::kB16, Type::kB32);
+  one("rn.satfinite.relu.e5m2x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e5m2_relu>>,
+      Type::kB16, Type::kB32);
   one("rna.tf32.f32", unary<float, float, f32_to_tf32>, Type::kB32, Type::kF32);
 }
 
@@ -244,13 +273,8 @@ void register_convert(AluTable& table) {
   one("ftz.f32.f16", unary<float, U16, f16_to_f32>, Type::kF32, Type::kB16);
   one("f32.bf16", unary<float, U16, bf16_to_f32>, Type::kF32, Type::kB16);
   one("f64.f16", unary<double, U16, f16_to_f64>, Type::kF64, Type::kB16);
+  one("f64.bf16", unary<double, U16, bf16_to_f64>, Type::kF64, Type::kB16);
   one("rn.f16.f64", unary<U16, double, f64_to_f16>, Type::kB16, Type::kF64);
-  one("rn.f16.f32", unary<U16, float, f32_to_f16>, Type::kB16, Type::kF32);
-  one("rz.f16.f32", unary<U16, float, f32_to_f16_rz>, Type::kB16, Type::kF32);
-  one("rn.relu.f16.f32", unary<U16, float, f32_to_f16_relu>, Type::kB16, Type::kF32);
-  one("rn.bf16.f32", unary<U16, float, f32_to_bf16>, Type::kB16, Type::kF32);
-  one("rz.bf16.f32", unary<U16, float, f32_to_bf16_rz>, Type::kB16, Type::kF32);
-  one("rn.relu.bf16.f32", unary<U16, float, f32_to_bf16_relu>, Type::kB16, Type::kF32);
   register_packed(table);
   register_integer_sources<double>(table.helpers.integer_to_f64);
   register_integer_sources<float>(table.helpers.integer_to_f32);

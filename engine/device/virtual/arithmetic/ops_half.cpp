@@ -94,8 +94,10 @@ template <typename T, bool F, After A>
 constexpr auto fma_h = [](U16 a, U16 b, U16 c) {
   return out<T, F, A>(fma_to_odd(in<T, F>(a), in<T, F>(b), in<T, F>(c)));
 };
-template <typename T, bool kMax, bool kNan>
-constexpr auto extreme_h = [](U16 a, U16 b) {
+template <typename T, bool F, bool kMax, bool kNan>
+constexpr auto extreme_h = [](U16 first, U16 second) {
+  const U16 a = F ? T::flush(first) : first;
+  const U16 b = F ? T::flush(second) : second;
   const float x = T::widen(a);
   const float y = T::widen(b);
   U16 result = (kMax ? x > y : x < y) ? a : b;
@@ -107,12 +109,16 @@ constexpr auto extreme_h = [](U16 a, U16 b) {
 };
 // neg and abs return the canonical NaN for a NaN, because the hardware implements them as an
 // addition of −0.
-template <typename T>
-constexpr auto neg_h =
-    [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a ^ 0x8000U) : U16{0x7fff}; };
-template <typename T>
-constexpr auto abs_h =
-    [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a & 0x7fffU) : U16{0x7fff}; };
+template <typename T, bool F>
+constexpr auto neg_h = [](U16 a) {
+  const U16 number = F ? T::flush(a) : a;
+  return T::widen(a) == T::widen(a) ? static_cast<U16>(number ^ 0x8000U) : U16{0x7fff};
+};
+template <typename T, bool F>
+constexpr auto abs_h = [](U16 a) {
+  const U16 number = F ? T::flush(a) : a;
+  return T::widen(a) == T::widen(a) ? static_cast<U16>(number & 0x7fffU) : U16{0x7fff};
+};
 // For ex2 and tanh, the hardware truncates the f32 result to 16 bits.
 template <typename T>
 constexpr auto ex2_h = [](U16 a) { return T::cut(mufu_exp2(T::widen(a))); };
@@ -174,14 +180,20 @@ void register_arithmetic(AluTable& table, const std::string& type, const std::st
   add_ternary<fma_h<T, F, A>>(table, "fma.rn" + modifiers, type);
 }
 
+template <typename T, bool F>
+void register_exact(AluTable& table, const std::string& type) {
+  const std::string f = F ? ".ftz" : "";
+  add_binary<extreme_h<T, F, false, false>>(table, "min" + f, type);
+  add_binary<extreme_h<T, F, true, false>>(table, "max" + f, type);
+  add_binary<extreme_h<T, F, false, true>>(table, "min" + f + ".NaN", type);
+  add_binary<extreme_h<T, F, true, true>>(table, "max" + f + ".NaN", type);
+  add_unary<neg_h<T, F>>(table, "neg" + f, type);
+  add_unary<abs_h<T, F>>(table, "abs" + f, type);
+}
+
 template <typename T>
 void register_rest(AluTable& table, const std::string& type) {
-  add_binary<extreme_h<T, false, false>>(table, "min", type);
-  add_binary<extreme_h<T, true, false>>(table, "max", type);
-  add_binary<extreme_h<T, false, true>>(table, "min.NaN", type);
-  add_binary<extreme_h<T, true, true>>(table, "max.NaN", type);
-  add_unary<neg_h<T>>(table, "neg", type);
-  add_unary<abs_h<T>>(table, "abs", type);
+  register_exact<T, false>(table, type);
   add_unary<ex2_h<T>>(table, type == "f16" ? "ex2.approx" : "ex2.approx.ftz", type);
   add_unary<tanh_h<T>>(table, "tanh.approx", type);
 }
@@ -193,6 +205,9 @@ void register_half(AluTable& table) {
   register_arithmetic<Half, true, After::kNothing>(table, "f16", ".ftz");
   register_arithmetic<Half, false, After::kSaturate>(table, "f16", ".sat");
   register_arithmetic<Half, false, After::kRelu>(table, "f16", ".relu");
+  register_arithmetic<Half, true, After::kSaturate>(table, "f16", ".ftz.sat");
+  register_arithmetic<Half, true, After::kRelu>(table, "f16", ".ftz.relu");
+  register_exact<Half, true>(table, "f16");
   register_arithmetic<Bfloat, false, After::kNothing>(table, "bf16", "");
   register_arithmetic<Bfloat, false, After::kRelu>(table, "bf16", ".relu");
   register_rest<Half>(table, "f16");

@@ -152,6 +152,12 @@ constexpr auto sub_sat_op = [](U32 a, U32 b) {
                           : sum < -0x80000000LL ? -0x80000000LL
                                                 : sum);
 };
+constexpr auto mad_hi_sat_op = [](U32 a, U32 b, U32 c) {
+  return add_sat_op(smulhi_op<U32>(a, b), c);
+};
+constexpr auto mad24_hi_sat_op = [](U32 a, U32 b, U32 c) {
+  return add_sat_op(smul24hi_op(a, b), c);
+};
 
 /// Whether an addition or subtraction reads and writes the carry.
 struct Carry {
@@ -327,6 +333,10 @@ void register_narrow(AluTable& table) {
   table.add("mad24.lo.s32", ternary<U32, U32, U32, U32, smad24_op>, Type::kB32, three);
   table.add("mad24.hi.u32", ternary<U32, U32, U32, U32, mad24hi_op>, Type::kB32, three);
   table.add("mad24.hi.s32", ternary<U32, U32, U32, U32, smad24hi_op>, Type::kB32, three);
+  table.add("mad.hi.sat.s32", ternary<U32, U32, U32, U32, mad_hi_sat_op>, Type::kB32, three,
+            TaintRule::kAny, Pipe::kFma);
+  table.add("mad24.hi.sat.s32", ternary<U32, U32, U32, U32, mad24_hi_sat_op>, Type::kB32, three,
+            TaintRule::kAny, Pipe::kFma);
   table.add("add.sat.s32", binary<U32, U32, U32, add_sat_op>, Type::kB32, {Type::kB32, Type::kB32});
   table.add("sub.sat.s32", binary<U32, U32, U32, sub_sat_op>, Type::kB32, {Type::kB32, Type::kB32});
 }

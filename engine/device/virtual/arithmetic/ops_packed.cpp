@@ -6,7 +6,8 @@
 // clang-format on
 
 // Handlers of instructions on several integers in one register: cvt.pack, vabsdiff2 and vabsdiff4,
-// and add, min and max of two 16-bit integers; and of min and max with .relu.
+// and add, min and max of two 16-bit integers; of min and max with .relu; and of cvt.sat between
+// integers.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -41,6 +42,30 @@ constexpr auto vabsdiff_op = [](U32 a, U32 b, U32 c) {
   }
   return result;
 };
+
+/// Saturates a 64-bit integer to an integer of type I, in a register of type R.
+template <typename S, typename R, typename I>
+constexpr auto saturate_op = [](S a) {
+  constexpr bool kSigned = static_cast<I>(-1) < 0;
+  constexpr I kMost = static_cast<I>(kSigned ? (U64{1} << (sizeof(I) * 8 - 1)) - 1 : ~U64{0});
+  constexpr I kLeast = static_cast<I>(kSigned ? U64{1} << (sizeof(I) * 8 - 1) : 0);
+  if (a < 0) {
+    const bool is_less = !kSigned || static_cast<S64>(a) < static_cast<S64>(kLeast);
+    return static_cast<R>(is_less ? kLeast : static_cast<I>(a));
+  }
+  return static_cast<R>(static_cast<U64>(a) > static_cast<U64>(kMost) ? kMost : static_cast<I>(a));
+};
+template <typename S>
+void register_saturation(Handler (&row)[2][4]) {
+  row[0][0] = unary<U16, S, saturate_op<S, U16, std::uint8_t>>;
+  row[0][1] = unary<U16, S, saturate_op<S, U16, U16>>;
+  row[0][2] = unary<U32, S, saturate_op<S, U32, U32>>;
+  row[0][3] = unary<U64, S, saturate_op<S, U64, U64>>;
+  row[1][0] = unary<S16, S, saturate_op<S, S16, std::int8_t>>;
+  row[1][1] = unary<S16, S, saturate_op<S, S16, S16>>;
+  row[1][2] = unary<S32, S, saturate_op<S, S32, S32>>;
+  row[1][3] = unary<S64, S, saturate_op<S, S64, S64>>;
+}
 
 template <typename T>
 constexpr auto lesser = [](T a, T b) { return a < b ? a : b; };
@@ -83,6 +108,8 @@ void register_packed_integers(AluTable& table) {
   register_pack<4, true>(table, "s4");
   register_pack<8, false>(table, "u8");
   register_pack<8, true>(table, "s8");
+  register_saturation<U64>(table.helpers.saturate[0]);
+  register_saturation<S64>(table.helpers.saturate[1]);
   const std::vector<Type> two(2, Type::kB32);
   const std::vector<Type> three(3, Type::kB32);
   const auto pair = [&](const std::string& name, Handler fn) {

@@ -16,6 +16,7 @@ void register_move(AluTable& table);
 void register_float(AluTable& table);
 void register_half(AluTable& table);
 void register_convert(AluTable& table);
+void register_convert_to_half(AluTable& table);
 void register_compare(AluTable& table);
 
 }  // namespace evo::ptx::EVO_SIMD

@@ -79,21 +79,20 @@ EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
   return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffU : bits >> 16);
 }
 
-/// Converts double to f16, rounding to nearest even, without double rounding.
-EVO_INLINE std::uint16_t double_to_half(double value) {
-  // The value is first rounded to odd in f32, so that the second rounding, from f32 to f16, gives
-  // the correctly rounded result.
-  auto narrow = static_cast<float>(value);
+/// Converts double to float, rounding to odd: the last digit is 1 if digits were lost. Rounding the
+/// result to f16 or bf16 equals rounding the double.
+EVO_INLINE float double_to_odd_float(double value) {
+  const auto narrow = static_cast<float>(value);
   const double back = narrow;
   const bool inexact = back != value && value == value;
-  std::uint32_t bits = float_bits(narrow);
   const bool too_large = (back < 0 ? -back : back) > (value < 0 ? -value : value);
-  if (inexact && (bits & 0x7fffffffU) != 0x7f800000U) {
-    bits = too_large ? bits - 1 : bits;
-    bits |= 1U;
-    narrow = bits_float(bits);
-  }
-  return float_to_half(narrow);
+  const std::uint32_t bits = float_bits(narrow) - (inexact && too_large ? 1U : 0U);
+  return bits_float(bits | (inexact ? 1U : 0U));
+}
+
+/// Converts double to f16, rounding to nearest even, without double rounding.
+EVO_INLINE std::uint16_t double_to_half(double value) {
+  return float_to_half(double_to_odd_float(value));
 }
 
 /// Converts e4m3 to float exactly. e4m3 has 1 sign bit, 4 exponent bits (bias 7) and 3 mantissa

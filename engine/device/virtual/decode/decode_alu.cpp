@@ -100,6 +100,8 @@ bool decode_rounded(DecodeContext& context) {
 Type element_type(DecodeContext& context, Type whole, std::size_t count) {
   const int bits = bit_width(whole) / static_cast<int>(count);
   switch (bits) {
+    case 8:
+      return Type::kB8;
     case 16:
       return Type::kB16;
     case 32:
@@ -120,7 +122,7 @@ void decode_pack(DecodeContext& context, Type type) {
   PackOperands op;
   op.dst = context.destination(in.operands[0], type);
   op.parts = context.add_list(sources);
-  op.part_bytes = static_cast<std::uint8_t>(register_bytes(element));
+  op.part_bytes = static_cast<std::uint8_t>(bit_width(element) / 8);
   context.emit(exec_pack, op, Pipe::kMove, TaintRule::kPack);
   context.last_info().dst_bytes = static_cast<std::uint8_t>(register_bytes(type));
   context.last_info().src_bytes = op.part_bytes;
@@ -140,7 +142,7 @@ void decode_unpack(DecodeContext& context, Type type) {
         operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, element));
   }
   op.parts = context.add_list(destinations);
-  op.part_bytes = static_cast<std::uint8_t>(register_bytes(element));
+  op.part_bytes = static_cast<std::uint8_t>(bit_width(element) / 8);
   context.emit(exec_unpack, op, Pipe::kMove, TaintRule::kUnpack);
   context.last_info().dst_bytes = op.part_bytes;
   context.last_info().src_bytes = static_cast<std::uint8_t>(register_bytes(type));
@@ -163,6 +165,35 @@ bool decode_clock(DecodeContext& context) {
   context.last_info().dst_bytes = static_cast<std::uint8_t>(register_bytes(type));
   context.writes(dst);
   return true;
+}
+
+/// Decodes lop3.or and lop3.and: d|p, a, b, c, table, q, where p is (d != 0) or q, or the same with
+/// and.
+void decode_lop3_predicate(DecodeContext& context) {
+  const Instruction& in = context.current();
+  Modifiers modifiers(in);
+  CompareOperands compare{.op = Compare::kNe};
+  compare.combine = static_cast<Combine>(modifiers.take_one_of({"and", "or"}) + 1);
+  const Type type = modifiers.take_type();
+  modifiers.finish();
+  if (compare.combine == Combine::kNone || type != Type::kB32 ||
+      in.operands[0].kind != Operand::Kind::kPair)
+    context.unsupported();
+  AluOperands logic;
+  for (std::size_t i = 0; i < 4; ++i) logic.src[i] = context.source(in.operands[i + 1], type);
+  const auto& to = in.operands[0].elements;
+  logic.dst = context.destination(to[0], type);
+  context.emit(alu_table().entries.at("lop3.b32").fn, logic, Pipe::kAlu, TaintRule::kAny);
+  for (const std::uint32_t reg : logic.src) context.reads(reg);
+  context.writes(logic.dst);
+  compare.a = logic.dst;
+  compare.b = context.constant(0, type);
+  compare.third = context.predicate(in.operands[5]);
+  compare.negated = in.operands[5].negated;
+  compare.holds = context.destination(to[1], Type::kPred);
+  context.emit(alu_table().helpers.setp[0][2], compare, Pipe::kAlu, TaintRule::kAny);
+  for (const std::uint32_t reg : {compare.a, compare.b, compare.third}) context.reads(reg);
+  context.writes(compare.holds);
 }
 
 }  // namespace
@@ -224,6 +255,8 @@ void decode_alu(DecodeContext& context) {
     found = entries.find("lop3.b32");
   if (found != entries.end()) {
     emit_alu(context, found->second);
+  } else if (in.opcode == Opcode::kLop3 && in.operands.size() == 6) {
+    decode_lop3_predicate(context);
   } else if (!decode_rounded(context)) {
     context.unsupported();
   }

@@ -183,6 +183,8 @@ void decode_mbarrier(DecodeContext& context) {
     decode_transaction(context, modifiers, ArriveOperand::kExpectedBytes);
   } else if (modifiers.take("complete_tx")) {
     decode_transaction(context, modifiers, ArriveOperand::kCompletedBytes);
+  } else if (modifiers.take("pending_count")) {
+    decode_alu(context);
   } else {
     modifiers.unsupported();
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
@@ -28,6 +29,8 @@ Handler handler_for(Type type) {
   const auto& helpers = alu_table().helpers;
   if (type == Type::kF16) return helpers.setp_f16;
   if (type == Type::kBf16) return helpers.setp_bf16;
+  if (type == Type::kF16x2) return helpers.setp_f16x2;
+  if (type == Type::kBf16x2) return helpers.setp_bf16x2;
   const int bytes = bit_width(type) / 8;
   if (bytes < 2 || bytes > 8) return nullptr;
   const std::size_t row = is_float(type) ? 2 : is_signed(type) ? 1 : 0;
@@ -52,6 +55,50 @@ void emit_compare(DecodeContext& context, CompareOperands op, Type type) {
   for (const std::uint32_t reg : {op.a, op.b, op.third}) context.reads(reg);
   context.writes(op.holds);
   context.writes(op.opposite);
+}
+
+/// The bits that `set` writes for a comparison that holds: 1.0 or all ones. nullopt for types that
+/// `set` cannot write.
+std::optional<std::uint32_t> bits_of_true(Type result) {
+  switch (result) {
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kU32:
+    case Type::kS32:
+      return 0xffffffffU;
+    case Type::kF32:
+      return 0x3f800000U;
+    case Type::kF16:
+    case Type::kF16x2:
+      return 0x3c003c00U;
+    case Type::kBf16:
+    case Type::kBf16x2:
+      return 0x3f803f80U;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Emits the second instruction of `set`: writes `bits` where the comparison `op` holds, and 0
+/// elsewhere. A comparison of pairs decides on each half of the bits.
+void emit_value(DecodeContext& context, const CompareOperands& op, std::uint32_t bits, Type type) {
+  const bool is_word = type == Type::kB32;
+  AluOperands select;
+  select.dst = context.destination(context.current().operands[0], type);
+  select.src[0] = context.constant(is_word ? bits : bits & 0xffffU, type);
+  if (op.opposite == kNoRegister) {
+    select.src[1] = context.constant(0, type);
+    select.src[2] = op.holds;
+    context.emit(alu_table().entries.at(is_word ? "selp.b32" : "selp.b16").fn, select, Pipe::kAlu,
+                 TaintRule::kSelect);
+  } else {
+    select.src[1] = op.holds;
+    select.src[2] = op.opposite;
+    context.emit(alu_table().helpers.select_halves, select, Pipe::kAlu, TaintRule::kAny);
+  }
+  context.last_info().dst_bytes = is_word ? 4 : 2;
+  for (const std::uint32_t reg : select.src) context.reads(reg);
+  context.writes(select.dst);
 }
 
 }  // namespace
@@ -83,18 +130,15 @@ void decode_compare(DecodeContext& context) {
     emit_compare(context, op, type);
     return;
   }
-  // The PTX instruction `set` writes all ones or 1.0 if the comparison holds, otherwise 0.
-  if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
+  const auto bits = bits_of_true(result);
+  const bool is_pair = type == Type::kF16x2 || type == Type::kBf16x2;
+  const bool gives_pair = result == Type::kF16x2 || result == Type::kBf16x2;
+  if (!bits || (is_pair ? bit_width(result) != 32 || result == Type::kF32 : gives_pair))
+    modifiers.unsupported();
   op.holds = context.new_register(Type::kPred);
+  if (is_pair) op.opposite = context.new_register(Type::kPred);
   emit_compare(context, op, type);
-  const std::uint32_t yes =
-      context.constant(result == Type::kF32 ? 0x3f800000U : 0xffffffffU, Type::kB32);
-  const std::uint32_t no = context.constant(0, Type::kB32);
-  const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
-  context.emit(alu_table().entries.at("selp.b32").fn,
-               AluOperands{.dst = dst, .src = {yes, no, op.holds}}, Pipe::kAlu, TaintRule::kSelect);
-  for (const std::uint32_t reg : {yes, no, op.holds}) context.reads(reg);
-  context.writes(dst);
+  emit_value(context, op, *bits, is_pair || bit_width(result) == 32 ? Type::kB32 : Type::kB16);
 }
 
 }  // namespace evo::ptx

@@ -73,9 +73,21 @@ std::pair<std::uint32_t, Type> integer_source(DecodeContext& context, const Conv
   return {clean, is_signed(c.from) ? Type::kS16 : Type::kU16};
 }
 
+/// Extends the integer to 64 bits, and saturates these.
+void saturate(DecodeContext& context, const Conversion& c) {
+  const auto [source, from] = integer_source(context, c);
+  const Type wide_type = is_signed(from) ? Type::kS64 : Type::kU64;
+  const std::uint32_t wide = context.new_register(Type::kB64);
+  step(context, resize(Type::kB64, from), wide, wide_type, source);
+  const Type to = bit_width(c.to) != 8 ? c.to : is_signed(c.to) ? Type::kS16 : Type::kU16;
+  const std::uint32_t dst = context.destination(context.current().operands[0], to, is_signed(to));
+  const auto& rows = alu_table().helpers.saturate[is_signed(from) ? 1 : 0];
+  step(context, rows[is_signed(to) ? 1 : 0][log2_bytes(c.to)], dst, to, wide);
+}
+
 void integer_to_integer(DecodeContext& context, const Conversion& c) {
   const Instruction& in = context.current();
-  if (c.sat) context.unsupported("saturating integer conversion");
+  if (c.sat) return saturate(context, c);
   const auto [source, from] = integer_source(context, c);
   const bool narrow_result = bit_width(c.to) == 8;
   const Type to = narrow_result ? (is_signed(c.to) ? Type::kS16 : Type::kU16) : c.to;
@@ -90,23 +102,50 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   }
 }
 
+bool is_narrow(Type type) { return type == Type::kF16 || type == Type::kBf16; }
+
+/// Converts to f16 or bf16 with one rounding: rounds an f32 that is the source, exactly or rounded
+/// to odd.
+void to_narrow(DecodeContext& context, const Conversion& c) {
+  const auto& helpers = alu_table().helpers;
+  const Operand& operand = context.current().operands[1];
+  std::uint32_t source = kNoRegister;
+  Handler first = nullptr;
+  if (is_integer(c.from)) {
+    const auto [integer, type] = integer_source(context, c);
+    source = integer;
+    first = helpers.integer_to_odd[is_signed(type) ? 1 : 0][log2_bytes(type) - 1];
+  } else {
+    source = context.source(operand, c.from);
+    if (c.from == Type::kF64) first = helpers.f64_to_odd;
+    if (c.from == Type::kF16) first = alu_table().entries.at("cvt.f32.f16").fn;
+    if (c.from == Type::kBf16) first = alu_table().entries.at("cvt.f32.bf16").fn;
+    if (first == nullptr && c.from != Type::kF32) context.unsupported();
+  }
+  if (first != nullptr) {
+    const std::uint32_t middle = context.new_register(Type::kF32);
+    step(context, first, middle, Type::kF32, source);
+    source = middle;
+  }
+  const std::uint32_t dst = context.destination(context.current().operands[0], c.to);
+  rounding_step(context, c.to == Type::kF16 ? helpers.f32_to_f16 : helpers.f32_to_bf16,
+                {.dst = dst,
+                 .source = source,
+                 .rounding = c.rounding.value_or(Rounding::kNearest),
+                 .ftz = c.ftz,
+                 .sat = c.sat},
+                c.to);
+}
+
 void integer_to_float(DecodeContext& context, const Conversion& c) {
+  if (is_narrow(c.to)) return to_narrow(context, c);
+  if (c.sat) context.unsupported("saturating conversion to f32 or f64");
   const Instruction& in = context.current();
   const auto [source, from] = integer_source(context, c);
   const auto& helpers = alu_table().helpers;
   const std::size_t row = is_signed(from) ? 1 : 0;
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
-  if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // A double represents integers of up to 32 bits exactly, so in a conversion from an integer to
-    // f16 only the step from double to f16 rounds.
-    if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
-      context.unsupported("this conversion from an integer to f16 or bf16");
-    const std::uint32_t wide = context.new_register(Type::kF64);
-    step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source);
-    step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide);
-    return;
-  }
   if (c.to != Type::kF32 && c.to != Type::kF64) context.unsupported();
   if (is_directed(c)) {
     rounding_step(context, rounded_integer_to_float(c.to, from),
@@ -157,7 +196,9 @@ void float_to_float(DecodeContext& context, const Conversion& c) {
                   c.to);
     return;
   }
-  if (same && (c.to == Type::kF16 || c.to == Type::kBf16) && c.integral) {
+  if (is_narrow(c.to) && (same ? c.sat && !c.integral : c.rounding.has_value()))
+    return to_narrow(context, c);
+  if (same && is_narrow(c.to) && c.integral) {
     const bool half = c.to == Type::kF16;
     const auto& entries = alu_table().entries;
     const std::uint32_t source = context.source(in.operands[1], c.from);
@@ -166,7 +207,8 @@ void float_to_float(DecodeContext& context, const Conversion& c) {
     const std::uint32_t rounded = context.new_register(Type::kF32);
     step(context, entries.at(half ? "cvt.f32.f16" : "cvt.f32.bf16").fn, wide, Type::kF32, source);
     rounding_step(context, alu_table().helpers.same_f32,
-                  {.dst = rounded, .source = wide, .rounding = *c.integral}, Type::kF32);
+                  {.dst = rounded, .source = wide, .rounding = *c.integral, .sat = c.sat},
+                  Type::kF32);
     step(context, entries.at(half ? "cvt.rn.f16.f32" : "cvt.rn.bf16.f32").fn, dst, Type::kB16,
          rounded);
     return;

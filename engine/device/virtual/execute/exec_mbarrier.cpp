@@ -203,6 +203,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     MBarrier* barrier = find_mbarrier(warp, owner, offset, l);
     if (barrier == nullptr) return;
     const std::uint64_t phase = barrier->phase;
+    const std::uint64_t state = phase | std::uint64_t{barrier->pending} << kPendingShift;
     if (op.kind == ArriveOperand::kExpectedBytes) {
       barrier->transactions += operand[l];
       if (!check_expected(warp, *barrier, l, offset)) return;
@@ -212,7 +213,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (is_own) cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
     if (op.arrives && !arrive(warp, owner, *barrier, count, l, offset)) return;
     if (op.drops) barrier->count -= count;
-    if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
+    if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = state;
     complete_phase_if_done(owner, *barrier, offset);
   });
   cta.races().clocks().tick(warp.index);

@@ -52,7 +52,7 @@ enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kComple
 /// The operands of mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {
   Address object;
-  std::uint32_t dst = kNoRegister;  ///< receives the state, here the number of the phase
+  std::uint32_t dst = kNoRegister;  ///< receives the state (kPendingShift)
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;

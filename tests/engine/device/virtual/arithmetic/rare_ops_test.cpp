@@ -6,69 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <random>
 
-#include "tests/engine/device/virtual/test_gpu.hpp"
+#include "tests/engine/device/virtual/arithmetic/formulas.hpp"
 
 namespace evo::test {
 namespace {
-
-using U32 = std::uint32_t;
-using Words = std::vector<U32>;
-
-constexpr std::size_t kOperands = 512;
-
-/// Executes `line`, which computes %r4 from %r1, %r2 and %r3 (the same bits: %f1, %f2), once for
-/// each element of the operands.
-Words results_of(const std::string& line, const Words& a, const Words& b, const Words& c) {
-  TestGpu gpu("virtual:h200");
-  const std::vector<KernelArgument> arguments = {
-      gpu.input("a", a), gpu.input("b", b), gpu.input("c", c), gpu.output<U32>("out", a.size())};
-  const std::string ptx =
-      ".version 8.0\n.target sm_90\n.address_size 64\n"
-      ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out)\n"
-      "{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<8>;\n"
-      "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
-      "ld.param.u64 %rd4, [out];\nmov.u32 %r5, %tid.x;\nmul.wide.u32 %rd5, %r5, 4;\n"
-      "add.s64 %rd1, %rd1, %rd5;\nadd.s64 %rd2, %rd2, %rd5;\nadd.s64 %rd3, %rd3, %rd5;\n"
-      "add.s64 %rd4, %rd4, %rd5;\nld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd2];\n"
-      "ld.global.u32 %r3, [%rd3];\nmov.b32 %f1, %r1;\nmov.b32 %f2, %r2;\n" +
-      line + "\nst.global.u32 [%rd4], %r4;\nret;\n}\n";
-  const auto threads = static_cast<U32>(a.size());
-  EXPECT_EQ(text_of(gpu.run(ptx, "k", {{1, 1, 1}, {threads, 1, 1}}, arguments)), "") << line;
-  return gpu.read<U32>(std::get<BufferId>(arguments[3]), a.size());
-}
-
-/// Random words of all magnitudes, and edge cases.
-Words random_words(std::mt19937& random) {
-  static const Words kEdges = {0,           1,           0x7fffffffU, 0x80000000U, 0xffffffffU,
-                               0x00ff00ffU, 0xff00ff00U, 0x80008000U, 0x7fff7fffU, 0x7f800000U,
-                               0xff800000U, 0x7fc00000U, 0xffc00000U, 0x00800000U, 0x007fffffU,
-                               0x80000001U, 0x3f800000U, 0xbf800000U, 31,          32,
-                               33,          255,         256,         0xffffff80U, 0xffff8000U};
-  Words words;
-  for (std::size_t i = 0; i < kOperands; ++i) {
-    const U32 word = static_cast<U32>(random());
-    words.push_back(i % 3 == 0   ? kEdges[word % kEdges.size()]
-                    : i % 3 == 1 ? word
-                                 : word >> (random() % 32));
-  }
-  return words;
-}
-
-using Formula = std::function<U32(U32, U32, U32)>;
-
-void expect_formula(const std::string& line, const Formula& formula) {
-  std::mt19937 random(7);
-  const Words a = random_words(random);
-  const Words b = random_words(random);
-  const Words c = random_words(random);
-  const Words results = results_of(line, a, b, c);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(results[i], formula(a[i], b[i], c[i]))
-        << line << std::hex << " of " << a[i] << " " << b[i] << " " << c[i];
-  }
-}
 
 std::int64_t as_signed(U32 word) { return static_cast<std::int32_t>(word); }
 
@@ -235,6 +177,54 @@ TEST(ExtremesOfMagnitudes, HaveTheProductOfTheSigns) {
       }
     }
   }
+}
+
+TEST(MultiplyAdd, OfTheHighHalfSaturates) {
+  const auto clamp = [](std::int64_t sum) {
+    return word_of(std::clamp(sum, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
+  };
+  expect_formula("mad.hi.sat.s32 %r4, %r1, %r2, %r3;", [&](U32 a, U32 b, U32 c) {
+    return clamp((as_signed(a) * as_signed(b) >> 32) + as_signed(c));
+  });
+  expect_formula("mad24.hi.sat.s32 %r4, %r1, %r2, %r3;", [&](U32 a, U32 b, U32 c) {
+    const std::int64_t product = (as_signed(a << 8) >> 8) * (as_signed(b << 8) >> 8);
+    return clamp(as_signed(word_of(product >> 16)) + as_signed(c));
+  });
+}
+
+TEST(LogicOfThree, CombinesItsResultWithAPredicate) {
+  const std::string result = ";\nselp.u32 %r7, 1, 0, %p1;\nxor.b32 %r4, %r6, %r7;";
+  const auto chosen = [](U32 a, U32 b, U32 c) { return (a & b) | (~a & c); };
+  expect_formula(
+      "setp.gt.u32 %p0, %r1, %r2;\nlop3.or.b32 %r6|%p1, %r1, %r2, %r3, 0xca, %p0" + result,
+      [&](U32 a, U32 b, U32 c) {
+        const U32 word = chosen(a, b, c);
+        return word ^ (word != 0 || a > b ? 1U : 0U);
+      });
+  expect_formula(
+      "setp.gt.u32 %p0, %r1, %r2;\nmov.u32 %r6, 0;\n"
+      "lop3.and.b32 _|%p1, %r1, %r2, %r3, 0xca, !%p0" +
+          result,
+      [&](U32 a, U32 b, U32 c) { return chosen(a, b, c) != 0 && a <= b ? 1U : 0U; });
+}
+
+TEST(VectorsOfBytes, AreMovedToAndFromRegisters) {
+  expect_formula(
+      ".reg .b8 %c<4>;\n.reg .b16 %h<4>;\nmov.b32 {%c0, %c1, %c2, %c3}, %r1;\n"
+      "mov.b16 %h1, {%c3, %c0};\nmov.b16 {%c0, %c3}, %h1;\nmov.b16 %h2, {%c2, 7};\n"
+      "mov.b16 %h3, {%c0, %c3};\nmov.b32 %r4, {%h2, %h3};",
+      [](U32 a, U32, U32) { return (a >> 16 & 0xffU) | 0x700U | (a >> 24) << 16 | a << 24; });
+}
+
+TEST(MbarrierStates, TellTheArrivalsThatWerePending) {
+  EXPECT_EQ(results_of(".shared .align 8 .b64 bar;\n.reg .b64 %s<2>;\n"
+                       "mbarrier.init.shared.b64 [bar], 5;\n"
+                       "mbarrier.arrive.noComplete.shared.b64 %s0, [bar], 2;\n"
+                       "mbarrier.arrive_drop.noComplete.shared.b64 %s1, [bar], 1;\n"
+                       "mbarrier.pending_count.b64 %r6, %s0;\n"
+                       "mbarrier.pending_count.b64 %r7, %s1;\nmad.lo.u32 %r4, %r6, 16, %r7;",
+                       {0}, {0}, {0}),
+            Words{0x53});
 }
 
 }  // namespace
