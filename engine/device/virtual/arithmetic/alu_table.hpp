@@ -32,10 +32,9 @@ struct HelperHandlers {
   Handler integer_to_f32[2][3] = {};
   /// The same to f32, rounding to odd.
   Handler integer_to_odd[2][3] = {};
-  Handler f64_to_odd = nullptr;  ///< from f64 to f32, rounding to odd; AluOperands
-  /// Handlers of cvt from f32, with any rounding, with ConvertOperands.
-  Handler f32_to_f16 = nullptr;
-  Handler f32_to_bf16 = nullptr;
+  /// Handlers of cvt to f16 and bf16, with any rounding, with ConvertOperands.
+  Handler f32_to_narrow[2] = {};
+  Handler f64_to_narrow[2] = {};
   /// Handlers that saturate 64-bit integers to integers, by [source is signed][destination is
   /// signed][log2 of the destination's bytes], with AluOperands. Results of 8 bits are extended.
   Handler saturate[2][2][4] = {};

@@ -133,16 +133,6 @@ constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
 constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
 constexpr auto bf16_to_f64 = [](U16 a) { return static_cast<double>(bfloat_to_float(a)); };
-constexpr auto f64_to_f16 = [](double a) {
-  if (a == a) return double_to_half(a);
-  const U64 bits = __builtin_bit_cast(U64, a);
-  return static_cast<U16>((bits >> 48 & 0x8000U) | 0x7e00U | (bits >> 42 & 0x1ffU));
-};
-constexpr auto f64_to_bf16 = [](double a) {
-  if (a == a) return float_to_bfloat(double_to_odd_float(a));
-  const U64 bits = __builtin_bit_cast(U64, a);
-  return static_cast<U16>((bits >> 48 & 0x8000U) | 0x7fc0U | (bits >> 45 & 0x3fU));
-};
 constexpr auto f32_to_f16 = [](float a) { return float_to_half(a); };
 constexpr auto f32_to_f16_rz = [](float a) { return float_to_half_rz(a); };
 constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 0.0F : a); };
@@ -279,8 +269,6 @@ void register_convert(AluTable& table) {
   one("f32.bf16", unary<float, U16, bf16_to_f32>, Type::kF32, Type::kB16);
   one("f64.f16", unary<double, U16, f16_to_f64>, Type::kF64, Type::kB16);
   one("f64.bf16", unary<double, U16, bf16_to_f64>, Type::kF64, Type::kB16);
-  one("rn.f16.f64", unary<U16, double, f64_to_f16>, Type::kB16, Type::kF64);
-  one("rn.bf16.f64", unary<U16, double, f64_to_bf16>, Type::kB16, Type::kF64);
   register_packed(table);
   register_integer_sources<double>(table.helpers.integer_to_f64);
   register_integer_sources<float>(table.helpers.integer_to_f32);

@@ -75,13 +75,14 @@ constexpr auto max_f32 = [](float a, float b) {
   if (kNan) result = x != x ? x : result;
   return canonical(result);
 };
-/// min or max with .xorsign.abs: F(|a|, |b|) with the product of the signs of a and b.
+/// min or max with .xorsign.abs: F(|a|, |b|) with the product of the signs of a and b; a NaN has no
+/// sign.
 template <auto F>
 constexpr auto xorsign_f32 = [](float a, float b) {
   const std::uint32_t sign = (float_bits(a) ^ float_bits(b)) & 0x80000000U;
   const float result =
       F(bits_float(float_bits(a) & 0x7fffffffU), bits_float(float_bits(b) & 0x7fffffffU));
-  return bits_float((float_bits(result) & 0x7fffffffU) | sign);
+  return bits_float(float_bits(result) | (result == result ? sign : 0U));
 };
 template <bool F>
 constexpr auto div_f32 =

@@ -117,10 +117,9 @@ void to_narrow(DecodeContext& context, const Conversion& c) {
     first = helpers.integer_to_odd[is_signed(type) ? 1 : 0][log2_bytes(type) - 1];
   } else {
     source = context.source(operand, c.from);
-    if (c.from == Type::kF64) first = helpers.f64_to_odd;
     if (c.from == Type::kF16) first = alu_table().entries.at("cvt.f32.f16").fn;
     if (c.from == Type::kBf16) first = alu_table().entries.at("cvt.f32.bf16").fn;
-    if (first == nullptr && c.from != Type::kF32) context.unsupported();
+    if (first == nullptr && c.from != Type::kF32 && c.from != Type::kF64) context.unsupported();
   }
   if (first != nullptr) {
     const std::uint32_t middle = context.new_register(Type::kF32);
@@ -128,7 +127,8 @@ void to_narrow(DecodeContext& context, const Conversion& c) {
     source = middle;
   }
   const std::uint32_t dst = context.destination(context.current().operands[0], c.to);
-  rounding_step(context, c.to == Type::kF16 ? helpers.f32_to_f16 : helpers.f32_to_bf16,
+  const auto& to_types = c.from == Type::kF64 ? helpers.f64_to_narrow : helpers.f32_to_narrow;
+  rounding_step(context, to_types[c.to == Type::kF16 ? 0 : 1],
                 {.dst = dst,
                  .source = source,
                  .rounding = c.rounding.value_or(Rounding::kNearest),

@@ -48,8 +48,7 @@ U32 rounded(const NarrowFormat& format, const std::string& mode, Real value) {
 
 std::uint64_t pair_of(U32 low, U32 high) { return std::uint64_t{high} << 32 | low; }
 
-/// An f64 NaN that is rounded to nearest, as an H200 does: quiet, with its sign and the beginning
-/// of its payload.
+/// An f64 NaN as an H200 converts it: quiet, with its sign and the beginning of its payload.
 U32 narrow_nan(const NarrowFormat& format, std::uint64_t bits) {
   const U32 quiet = 1U << (format.digits - 2);
   const auto payload = static_cast<U32>(bits >> (53 - format.digits)) & (quiet - 1);
@@ -130,7 +129,7 @@ TEST(ConversionsToHalves, OfFloatsRoundOnce) {
           kHalfRegisters + "mov.b64 %d, {%r2, %r1};\n" + cvt + ".f64 %h3, %d;" + kStoreHalf,
           [&](U32 a, U32 b, U32) {
             const Real value = double_of(pair_of(b, a));
-            if (mode == "rn" && std::isnan(value)) return narrow_nan(format, pair_of(b, a));
+            if (std::isnan(value)) return narrow_nan(format, pair_of(b, a));
             return rounded(format, mode, value);
           });
     }

@@ -172,7 +172,7 @@ TEST(ExtremesOfMagnitudes, HaveTheProductOfTheSigns) {
           const bool has_nan = std::max(x, y) > 0x7f800000U;
           const bool is_nan = std::min(x, y) > 0x7f800000U || (keeps_nan && has_nan);
           const U32 extreme = is_max && !has_nan ? std::max(x, y) : std::min(x, y);
-          return (is_nan ? 0x7fffffffU : extreme) | ((a ^ b) & 0x80000000U);
+          return is_nan ? 0x7fffffffU : extreme | ((a ^ b) & 0x80000000U);  // as on an H200
         });
       }
     }
