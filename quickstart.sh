@@ -36,7 +36,7 @@ cat >&2 <<TXT
 
 $results. Next steps:
   build/release/bin/evo-elite                       the elite table
-  build/release/bin/evo-elite milestones                the milestones, each against the previous one
+  build/release/bin/evo-elite milestones            the milestones, each against the previous one
   build/release/bin/evo-elite rejections            why candidates were rejected
   build/release/bin/evo-report --out report.html    one page that shows why the winner won
   build/release/bin/evo-judge --set LAZY_RESCALE=8  runs one configuration through the gates
