@@ -193,8 +193,8 @@ namespace {
 std::string place_of(const Comparison& comparison) {
   if (!comparison.worst_is_finite) return {};
   return comparison.worst_expected_is_finite
-             ? ", of which the first is an error that overflows a double"
-             : ", of which the first is in the reference, where the output is finite";
+             ? "; the error of the first overflows a double"
+             : "; the reference holds the first, where the output is finite";
 }
 
 }  // namespace

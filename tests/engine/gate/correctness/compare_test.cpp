@@ -72,13 +72,13 @@ TEST(Compare, ThePlaceOfTheFirstNonFiniteElementIsNamed) {
   };
   EXPECT_EQ(why(Dtype::kF32, kNan, 3), "2 non-finite element(s); worst: y[1] = nan, expected 3");
   EXPECT_EQ(why(Dtype::kF16, 0, kNan),
-            "2 non-finite element(s), of which the first is in the reference, where the output is "
-            "finite; worst: y[1] = 0, expected nan");
+            "2 non-finite element(s); the reference holds the first, where the output is finite; "
+            "worst: y[1] = 0, expected nan");
   EXPECT_EQ(why(Dtype::kF32, kInfinity, kNan),
             "2 non-finite element(s); worst: y[1] = inf, expected nan");
   EXPECT_THAT(why(Dtype::kF64, 1.5e308, -1.5e308),
-              HasSubstr("2 non-finite element(s), of which the first is an error that overflows a "
-                        "double; worst: y[1] = 1.5e+308"));
+              HasSubstr("2 non-finite element(s); the error of the first overflows a double; "
+                        "worst: y[1] = 1.5e+308"));
 }
 
 TEST(Compare, TheSameSpecialValueIsEqual) {
