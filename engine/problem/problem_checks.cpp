@@ -203,8 +203,8 @@ void require_own_formulas(const Problem& problem, const std::string& file) {
 void require_positive(const std::string& key, const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
-  throw ProblemError(key + ": " + expression.described(values) + ": is " + number_text(value) +
-                     "; allowed: more than 0");
+  throw ProblemError(key + ": " + expression.described(values) + ": is " +
+                     fmt::format("{}", value) + "; allowed: more than 0");
 }
 
 /// Evaluates the expressions of `kernel` that depend on the shape alone. Expressions that depend on
